@@ -214,7 +214,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BindingsTests",
-            dependencies: ["Bindings", "Lua", "LuaSyntax", "PushModel", "PushHub", "PushBackend", "Storage", "Support"],
+            dependencies: ["Bindings", "Lua", "LuaSyntax", "PushModel", "PushHub", "PushBackend", "Storage", "Support", "HostSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "PushRuntimeTests", dependencies: ["PushRuntime", "PushModel", "Support"], swiftSettings: strict),

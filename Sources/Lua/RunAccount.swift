@@ -72,9 +72,6 @@ package final class RunAccount: @unchecked Sendable {
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
 
-    /// The account of the run for which the current Swift task works. Work that leaves the run's thread is charged to it.
-    @TaskLocal package static var current: RunAccount?
-
     /// - Parameter now: Nanoseconds of a monotonic clock.
     package init(_ limits: Limits = Limits(), now: @escaping @Sendable () -> Int64 = { clua_monotonic_ns() }) {
         self.limits = limits

@@ -111,7 +111,7 @@ package let flowOpening =
 package func rehearse(
     _ lua: String, opening begin: String = flowOpening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
     limits: LuaLimits = LuaLimits(), account: RunAccount? = nil, detail: ReportDetail = .summary, beside scripts: [String: String] = [:],
-    over wire: RehearsalWire = .process,
+    over wire: RehearsalWire = .process, module: any FlowModule = BindingRegistry.standard,
     prepare: (FlowWorld) async throws -> Void = { _ in }
 ) async throws -> Rehearsal {
     let source = begin + lua
@@ -120,7 +120,7 @@ package func rehearse(
     defer { thread.stop() }
     let take: @Sendable (FlowEvent) -> Void = { event in events.withLock { $0.append(event) } }
     let world = try EmbeddedWorld(
-        seed: seed, thread: thread, module: BindingRegistry.standard, secrets: TestSecrets(), wire: wire, trace: take)
+        seed: seed, thread: thread, module: module, secrets: TestSecrets(), wire: wire, trace: take)
     try await prepare(world.world)
     var runner = FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts))
     runner.detail = detail

@@ -34,6 +34,7 @@ package final class FlowRun: Sendable {
         var withheld = SecretMasker()
         /// The account charged for the use of resources.
         var account: RunAccount
+        var operations = OperationLimiter()
     }
 
     /// Number of lab events that have been processed.
@@ -88,6 +89,7 @@ package final class FlowRun: Sendable {
     var shownEvents: ShownEvents { shared.shownEvents }
     var withheld: SecretMasker { shared.withheld }
     var account: RunAccount { shared.account }
+    var operations: OperationLimiter { shared.operations }
 
     /// The run attached to a call, otherwise this one.
     func attached(_ attachment: (any AnyObject & Sendable)?) -> FlowRun { attachment as? FlowRun ?? self }

@@ -22,6 +22,10 @@ enum HostCost {
     /// Each tag or other text in a list or table of a call, header, or operand of a tag expression: a copy in the store, and entries of the
     /// tag index if it is new.
     static let storedText = 150
+    /// An operation in progress: its task, its frames and its queue entries.
+    static let operation = 8_000
+    /// A send in progress, besides its devices: the frames of all functions between the script and the hub.
+    static let sendInProgress = 50_000
 }
 
 extension FlowRun {

@@ -77,7 +77,7 @@ enum AccountBindings {
         ]),
         returns: "push.Outcome", errors: ["auth.session_expired"],
         example: "session:send { to = \"bob\", alert = \"See you at noon\" }",
-        body: .async { arguments, run in
+        body: .async(.sending) { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
             let user = try arguments.username("to")
             try run.store(HostCost.storedNotification, arguments)

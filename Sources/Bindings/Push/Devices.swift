@@ -123,7 +123,7 @@ enum DeviceBindings {
         ]),
         returns: "push.InboxItem|nil", when: .in(needs: .phones),
         example: "push.expect(phone:wait_for { alert = \"Hello\", within = \"5s\" }).to.exist()",
-        body: .async { arguments, run in
+        body: .async(.waiting) { arguments, run in
             let id = try arguments.receiver(as: DeviceObject.self).id
             let lab = try run.lab
             let deadline = run.world.clock.now + (try arguments.duration("within") ?? .seconds(30))
@@ -147,7 +147,7 @@ enum DeviceBindings {
         "device:next_push", "Waits for the next push that wakes the app.",
         returns: "push.InboxItem", when: .in(needs: .phones),
         example: "local item = phone:next_push()",
-        body: .async { arguments, run in
+        body: .async(.waiting) { arguments, run in
             let id = try arguments.receiver(as: DeviceObject.self).id
             return InboxRecord(try await run.lab.nextPush(on: id))
         })

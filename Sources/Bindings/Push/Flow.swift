@@ -140,7 +140,7 @@ enum FlowBindings {
         takes: .positional([.required("duration", .duration, "how long")]),
         when: .in(.running),
         example: "push.sleep \"1h\"",
-        body: .async { arguments, run in
+        body: .async(.waiting) { arguments, run in
             let duration = try arguments.duration("duration") ?? .zero
             try await run.sleep(for: duration)
         })

@@ -136,7 +136,9 @@ extension FlowRun {
             case ("platform"?, let name): .platform(try Platform.named(name))
             default: .all
             }
-        let page = try await world.hub.installations(wanted, page: Page(continuation: continuation))
+        let page = try await RunOperation(run: self).perform {
+            try await world.hub.installations(wanted, page: Page(continuation: continuation))
+        }
         return InstallationPage(installations: page.installations.map(InstallationRecord.init), continuation: page.continuation)
     }
 }

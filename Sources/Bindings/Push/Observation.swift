@@ -23,7 +23,7 @@ enum ObservationBindings {
         takes: .positional([.required("duration", .duration, "how far")]),
         when: .in(needs: .clock),
         example: "push.clock.advance \"3d\"",
-        body: .async { arguments, run in
+        body: .async(.waiting) { arguments, run in
             guard run.world.target.isSimulated else {
                 throw LuaError.failure(
                     "target.unsupported", "the clock of \(run.world.target.name) cannot be advanced",

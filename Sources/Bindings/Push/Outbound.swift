@@ -28,7 +28,7 @@ enum OutboundBindings {
             "http.busy", "http.private_address", "http.redirects", "http.timeout", "http.tls", "http.too_large", "http.unreachable",
         ],
         example: "local answer = push.http { url = \"https://api.example.com/audit\", json = { id = \"n-0001\" } }",
-        body: .async { arguments, run in
+        body: .async(.waiting) { arguments, run in
             guard let plugin = run.plugin else { throw LuaError.failure("target.unsupported", "only plugins can send HTTP requests") }
             let request = try arguments.outbound()
             return HTTPAnswerRecord(answer: try await plugin.send(request))

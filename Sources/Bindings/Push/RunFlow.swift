@@ -14,7 +14,7 @@ enum NestedFlowBindings {
         ]),
         returns: "push.Run", errors: ["flow.failed", "flow.too_deep", "flow.arguments", "script.not_found", "script.outside"],
         example: "local run = push.run(\"notify_users.lua\", { user = \"alice\" })",
-        body: .async { arguments, run in
+        body: .async(.waiting) { arguments, run in
             let script: FlowScript
             try run.account.charge(.files, 1)
             do throws(PushError) {

@@ -25,7 +25,7 @@ enum SecurePayloadBindings {
         ],
         example:
             "local receipt = session:send_secure { to = \"alice\", payload = { code = \"4711\" }, expires_in = \"10m\", max_reads = 1 }",
-        body: .async { arguments, run in
+        body: .async(.sending) { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
             let user = try arguments.username("to")
             let payload: JSON

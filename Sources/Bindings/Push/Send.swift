@@ -66,7 +66,7 @@ enum SendBindings {
             }),
         returns: "push.Outcome", when: .in(.acting, capability: .hubSend), errors: ["hub.no_target"] + notificationErrors + planErrors,
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
-        body: .async { arguments, run in
+        body: .async(.sending) { arguments, run in
             if let planned = try arguments.plannedSend(run) {
                 let outcome = try await run.world.hub.send(planned)
                 await run.sends.note(outcome, audience: "plan \(planned.binding.id)", site: arguments.site)

@@ -81,6 +81,19 @@ extension Arguments {
     /// Total bytes of all texts in the arguments.
     var byteCount: Int { values.reduce(0) { $0 + ($1?.byteCount ?? 0) } }
 
+    /// Memory in bytes that a call with these arguments uses while it is in progress: the arguments, and what is made from them.
+    var workingMemory: Int {
+        var memory = 0
+        for (value, parameter) in zip(values, binding.parameters) {
+            guard let value else { continue }
+            memory += value.workingMemory
+            guard parameter.type == .audience || parameter.type == .tagExpression, case .string(let text) = value else { continue }
+            // Each operand of an expression is a node of a tree. Most operators have two characters.
+            memory += HostCost.storedText * (text.utf8.count { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "&") } / 2)
+        }
+        return memory
+    }
+
     /// Number of texts in lists and tables, such as tags.
     var innerTextCount: Int { values.reduce(0) { $0 + ($1?.innerTextCount ?? 0) } }
 

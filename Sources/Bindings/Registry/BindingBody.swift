@@ -5,7 +5,7 @@ extension Binding {
     package struct Body: Sendable {
         enum Kind: Sendable {
             case sync(@Sendable (Arguments, FlowRun) throws -> TypedFunction.Write)
-            case async(@Sendable (Arguments, FlowRun) async throws -> TypedFunction.Write)
+            case async(RunOperation.Kind, @Sendable (Arguments, FlowRun) async throws -> TypedFunction.Write)
             /// Implemented in the Lua prelude, because it calls functions of the script.
             case prelude
         }
@@ -34,18 +34,20 @@ extension Binding {
         }
 
         static func async<Output: LuaWritable & Sendable>(
-            _ body: @escaping @Sendable (Arguments, FlowRun) async throws -> Output
+            _ operation: RunOperation.Kind = .bounded, _ body: @escaping @Sendable (Arguments, FlowRun) async throws -> Output
         ) -> Body {
             Body(
-                kind: .async { arguments, run in
+                kind: .async(operation) { arguments, run in
                     let output = try await body(arguments, run)
                     return { writer in writer.write(output) }
                 }, results: [Output.luaShape])
         }
 
-        static func async(_ body: @escaping @Sendable (Arguments, FlowRun) async throws -> Void) -> Body {
+        static func async(
+            _ operation: RunOperation.Kind = .bounded, _ body: @escaping @Sendable (Arguments, FlowRun) async throws -> Void
+        ) -> Body {
             Body(
-                kind: .async { arguments, run in
+                kind: .async(operation) { arguments, run in
                     try await body(arguments, run)
                     return { _ in }
                 }, results: [])

@@ -37,7 +37,7 @@ package actor FlowDispatcher {
         self.clock = clock
         self.zones = zones
         self.events = events
-        let uncharged: TaskStarter = { work in ChargedWork.$account.withValue(nil) { start(work) } }
+        let uncharged: TaskStarter = { work in ChargedWork.withoutRun { start(work) } }
         self.start = uncharged
         let (inspector, log, catalog) = (FlowInspector(executor: executor), FlowLog(write: writeLog), FlowCatalog())
         let pool = RunPool(catalog: catalog, store: store, executor: executor, clock: clock, limit: limit, start: start, log: log)

@@ -46,7 +46,7 @@ final class RunPool {
         self.executor = executor
         self.clock = clock
         self.limit = limit
-        self.start = { work in ChargedWork.$account.withValue(nil) { start(work) } }
+        self.start = { work in ChargedWork.withoutRun { start(work) } }
         startForRun = start
         self.log = log
     }

@@ -296,6 +296,12 @@ struct DeliverySession {
                 active[id] = nil
                 return nil
             }
+            if ChargedWork.run?.canContinue == false {
+                // The script that waited for the results has ended, and its run must not use more time.
+                tally.outcome.state = .abandoned
+                self.end()
+                return nil
+            }
             let results = await results(of: pending)
             tally.add(results, at: context.now)
             abandon(untried + deferredDevices.groups, duplicates + deferredDevices.duplicates)

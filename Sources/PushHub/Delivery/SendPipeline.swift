@@ -106,6 +106,7 @@ struct SendPipeline: Sendable {
         while let next = run.lanes.isEmpty ? nil : run.next(0) {
             do {
                 try Task.checkCancellation()
+                try ChargedWork.check()
                 if next.time > environment.steady.now { try await environment.steady.sleep(until: next.time) }
             } catch {
                 return false

@@ -147,6 +147,7 @@ final class SendIntake: Sendable {
         case .sent(let id): return AcceptedNotification(outcome: try await host.notification(id).outcome, isRepeated: true)
         case .repeated(let first): return first
         }
+        try ChargedWork.check()
         let stored = notification(checked)
         if let first = try await accept(stored, for: host) { return first }
         await host.enqueue(stored, checked.targets.take(), for: order.account)

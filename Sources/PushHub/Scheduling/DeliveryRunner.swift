@@ -11,16 +11,22 @@ struct DeliveryRunner {
     private var directory: RegistrationDirectory { services.directory }
     private var recorder: DeliveryRecorder { DeliveryRecorder(services: services) }
 
+    /// Memory in bytes that a delivery uses for each device until its end: recipient, attempt, verdict, result and the row to store.
+    private static let memoryPerDevice = 1_600
+
     /// Accepts a send whose sender waits, and returns its outcome. It is delivered now, unless it is due later.
     func send(
         _ order: SendIntake.Order, _ intake: SendIntake, on host: isolated some DeliveryHost & IntakeHost
     ) async throws(PushError) -> NotificationOutcome {
+        // Many sends of a run may have waited for the actor meanwhile.
+        try ChargedWork.check()
         var checked: SendIntake.Checked
         switch try await intake.check(order, for: host) {
         case .new(let new): checked = new
         case .sent(let id): return try await NotificationLookup(services: services).outcome(of: id)
         case .repeated(let first): return first.outcome
         }
+        try ChargedWork.check()
         let (stored, dueTime) = (intake.notification(checked), checked.draft.dueTime)
         if dueTime == nil { services.active[stored.outcome.id] = stored.outcome }
         do throws(PushError) {
@@ -124,6 +130,9 @@ struct DeliveryRunner {
         let run = directory.table.beginRun()
         defer { directory.table.endRun(run) }
         guard await session.prepare(asking: host) else { return (session.tally, nil) }
+        let (sender, memory) = (ChargedWork.run, Self.memoryPerDevice * session.targets.count)
+        sender?.note(memory: memory)
+        defer { sender?.release(memory: memory) }
         let dispatch = context.settings.dispatch
         // The pipeline calls the closures outside the actor, so they only call its methods.
         let end = await services.pipeline.deliver(

@@ -4,6 +4,12 @@ package protocol WorkAccount: AnyObject, Sendable {
     func threadTime() -> Int
     /// Charges CPU time in nanoseconds that was used for the run.
     func charge(cpuTime: Int)
+    /// Charges memory in bytes that is in use for the run.
+    func note(memory: Int)
+    /// Releases memory that is no longer in use.
+    func release(memory: Int)
+    /// Whether every budget of the run has something left, including its time.
+    var canContinue: Bool { get }
 }
 
 extension WorkAccount {

@@ -31,9 +31,10 @@ package struct HubEnvironment: Sendable {
         self.random = random
         startAsCaller = start
         self.start = { work in
-            guard !HookOrigin.plugins.isEmpty || ChargedWork.account != nil else { return start(work) }
             // A task inherits task-local values, but this work outlives the call that started it.
-            return HookOrigin.$plugins.withValue([]) { ChargedWork.$account.withValue(nil) { start(work) } }
+            ChargedWork.withoutRun {
+                HookOrigin.plugins.isEmpty ? start(work) : HookOrigin.$plugins.withValue([]) { start(work) }
+            }
         }
         self.observer = observer
         self.isWatched = isWatched
@@ -47,7 +48,10 @@ package struct HubEnvironment: Sendable {
         for account: (any WorkAccount)?, _ work: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         guard let account else { return start(work) }
-        return HookOrigin.$plugins.withValue([]) { ChargedWork.$account.withValue(account) { startAsCaller(work) } }
+        // The send was accepted, so it is delivered even if the run has ended: only its CPU time counts.
+        return ChargedWork.withoutRun {
+            HookOrigin.$plugins.withValue([]) { ChargedWork.$account.withValue(account) { startAsCaller(work) } }
+        }
     }
 
     package func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {

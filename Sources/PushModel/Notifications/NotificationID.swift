@@ -1,5 +1,8 @@
 /// Makes and reads the ids of notifications. Each contains the notification's sequence in the hub, so that a lookup needs no search.
 package enum NotificationID {
+    /// Maximum length of an id in bytes, with the longest sequence.
+    private static let maximumLength = 32 + 1 + 14 + 1 + 19 + 2
+
     /// `n-0001`: an id that is unique within one run.
     package static func short(_ sequence: Int64) -> String { "n-\(Int(sequence).padded(4))" }
 
@@ -27,6 +30,7 @@ package enum NotificationID {
 
     /// The sequence in an id of either kind; nil for an invalid id.
     package static func sequence(of id: String) -> Int64? {
+        guard id.utf8.count <= maximumLength else { return nil }
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         switch parts.count {
         case 2: return Int64(parts[1])
@@ -37,6 +41,7 @@ package enum NotificationID {
 
     /// Whether a text has the format of an id of either kind.
     package static func isComplete(_ id: String) -> Bool {
+        guard id.utf8.count <= maximumLength else { return false }
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         func areDigits(_ text: Substring) -> Bool { !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         switch parts.count {

@@ -61,7 +61,7 @@ package struct ServerBackend: Sendable {
             let began = RunAccount.threadTime()
             return (try work(), RunAccount.threadTime() - began)
         }
-        RunAccount.current?.note(.cpu, time)
+        ChargedWork.run?.charge(cpuTime: time)
         return hash
     }
 }

@@ -24,7 +24,7 @@ struct ServerContext: Sendable {
 
     /// Starts a task on the executor of the hubs. It is not charged to a run.
     var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        { [startForRun] work in ChargedWork.$account.withValue(nil) { startForRun(work) } }
+        { [startForRun] work in ChargedWork.withoutRun { startForRun(work) } }
     }
 
     /// Starts a task on the executor of the hubs. If the caller works for a run, the run is charged for the task's CPU time.

@@ -52,6 +52,53 @@ import Testing
         withExtendedLifetime(runs) {}
     }
 
+    @Test func `an accepted send is delivered even if its run has spent a budget`() async throws {
+        let hub = try await hub()
+        let run = CountingAccount()
+        let id = try await ChargedWork.$run.withValue(run) { try await hub.accept(.alert(to: "t"), account: run).outcome.id }
+        run.spend()
+        await bench.settle()
+        #expect(try await hub.outcome(of: id).sent == 3)
+        #expect(run.memory.peak == 0)
+    }
+
+    @Test func `a run that has spent a budget sends nothing more`() async throws {
+        let hub = try await hub()
+        let run = CountingAccount()
+        run.spend()
+        await ChargedWork.$run.withValue(run) {
+            await #expect(throws: PushError.self) { try await hub.accept(.alert(to: "t"), account: run) }
+            await #expect(throws: PushError.self) { try await hub.send(.alert(to: "t")) }
+        }
+        await bench.settle()
+        #expect(try await hub.notifications(before: nil, limit: 9).isEmpty)
+        // It says nothing about other senders.
+        #expect(try await hub.send(.alert(to: "t")).sent == 3)
+    }
+
+    @Test func `a run is charged for the memory of a send that it waits for`() async throws {
+        _ = try await hub()
+        let (run, hub) = (CountingAccount(), try await bench.reopened())
+        let inUse = Mutex<[Int]>([])
+        bench.connector.during { _ in inUse.withLock { $0.append(run.memory.now) } }
+        _ = try await ChargedWork.$run.withValue(run) { try await hub.send(.alert(to: "t")) }
+        #expect(inUse.withLock { $0 }.allSatisfy { $0 >= 3 * 1_000 } && run.memory.now == 0)
+        #expect(run.memory.peak < 3 * 4_000)
+    }
+
+    @Test func `a send whose run spends a budget on the way ends without results of single devices`() async throws {
+        _ = try await hub()
+        let (run, hub) = (CountingAccount(), try await bench.reopened())
+        bench.connector.script(.phone(1), .transient(.tooMany, retryAfter: .seconds(60)))
+        bench.connector.during { _ in run.spend() }
+        let outcome = try await bench.passingTime {
+            try await ChargedWork.$run.withValue(run) { try await hub.send(.alert(to: "t")) }
+        }
+        #expect(outcome.state == .abandoned && outcome.sent == 2 && outcome.total == 2, "\(outcome)")
+        #expect(try await hub.outcome(of: outcome.id).state == .abandoned)
+        #expect(run.memory.now == 0)
+    }
+
     @Test func `a scheduled send is charged while its run lasts`() async throws {
         let hub = try await hub()
         let lasting = CountingAccount()

@@ -45,24 +45,15 @@ enum PushModule {
                     throw script(error)
                 }
             }
-        case .async(let answer):
+        case .async(let kind, let answer):
             body = .async { reader in
                 let run = home.attached(reader.attachment)
                 try run.admit(binding.name, binding.conditions)
                 let arguments = try Arguments(&reader, for: binding)
                 return {
                     do {
-                        try Task.checkCancellation()
-                        try run.account.checkTime()
-                        // The work continues concurrently with the script, so it needs its own account and origin.
-                        let charged = run.world.usesOwnThreads ? run.account : nil
-                        let results = try await RunAccount.$current.withValue(run.account) {
-                            try await HookOrigin.$plugins.withValue(run.origin) {
-                                try await ChargedWork.$account.withValue(charged) { try await answer(arguments, run) }
-                            }
-                        }
-                        try run.account.checkTime()
-                        return results
+                        let operation = RunOperation(run: run, memory: arguments.workingMemory, kind: kind)
+                        return try await operation.perform { try await answer(arguments, run) }
                     } catch {
                         throw script(error)
                     }
