@@ -34,9 +34,10 @@ package protocol StorageEngine: Sendable {
     func restore(
         from path: String, _ secrets: LostSecrets, whenChecked: @Sendable () async -> Void
     ) async throws(PushError) -> RenewedSecrets
-    /// Writes a small amount of data that changes nothing. Throws `storage.unavailable` (503) if changes cannot be stored.
+    /// Writes a small amount of data that changes nothing. Throws `storage.unavailable` (503) if changes cannot be stored durably, and
+    /// `storage.damaged` if stored changes are lost, which `damage` returns from then on.
     func checkWriting() async throws(PushError)
-    /// `storage.corrupt` after a damaged page was found, until a backup is restored.
+    /// `storage.corrupt` after a damaged page was found, or `storage.damaged` after changes were lost, until a backup is restored.
     var damage: PushError? { get }
     /// Checks for damaged pages during normal use. Takes seconds per gigabyte. Ends early if its task is cancelled.
     ///

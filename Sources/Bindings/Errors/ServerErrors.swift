@@ -74,7 +74,7 @@ enum ServerErrors {
                 "storage.damaged", .refusal, means: "The database of a data folder is missing or damaged.",
                 when: "The data folder was used by a server, but its pushhost.sqlite is missing, empty, truncated or overwritten; or the "
                     + "log beside it, pushhost.sqlite-wal, is damaged or belongs to another database; or the server was killed, and the "
-                    + "log is missing, empty or truncated. No new database is created, and nothing is changed.",
+                    + "log is missing, empty or truncated; or another program truncated the log of a running server. No new database is created, and nothing is changed.",
                 fix: "Restore a backup with pushhost hub restore FILE. To continue without the changes of a lost log, remove the file that "
                     + "the message names. To start with an empty database, move the data folder away or choose another one with --data."),
             ErrorDescription(

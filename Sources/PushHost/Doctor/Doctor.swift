@@ -137,6 +137,8 @@ struct Doctor: Sendable {
     private func database(_ path: String, in folder: String, isRunning: Bool) async -> [Check] {
         let name = "database"
         do throws(PushError) {
+            // Before opening, which creates a missing log.
+            if isRunning { try await DatabaseExamination.checkServed(path, in: folder) }
             let record = isRunning ? nil : try DataFolderMarker(folder: folder).read()
             let checks = record?.isDamaged == true ? [Check.wrong(Self.identity, DataFolderMarker.damage(of: folder), Self.rewriting)] : []
             do throws(PushError) {

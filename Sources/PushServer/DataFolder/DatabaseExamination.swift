@@ -17,5 +17,21 @@ package struct DatabaseExamination: Sendable {
         }
     }
 
+    /// Checks that the log of a database that a server has open was not removed or truncated, without changing anything. Finds nothing while
+    /// the server starts or stops.
+    ///
+    /// - Parameter folder: a data folder that a server uses.
+    /// Throws `storage.damaged` and `storage.unavailable`.
+    package static func checkServed(_ database: String, in folder: String) async throws(PushError) {
+        let mark = OpenMark(folder: folder)
+        guard mark.exists else { return }
+        do throws(PushError) {
+            try await SQLiteStorage.examineOpenLog(of: database)
+        } catch {
+            // A server that stops removes the mark before SQLite removes the log.
+            if mark.exists { throw error }
+        }
+    }
+
     package static let remedy = "if data is missing, restore a backup with pushhost hub restore FILE"
 }

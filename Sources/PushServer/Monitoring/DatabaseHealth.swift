@@ -4,7 +4,7 @@ import PushModel
 import PushRuntime
 import Storage
 
-/// Checks that the database of a running server is writable and undamaged, for probes, the log and metrics.
+/// Checks that the database of a running server is writable and undamaged, and that its files are in place, for probes, the log and metrics.
 package final class DatabaseHealth: Sendable {
     /// Interval between checks of all pages of the database.
     static let period = Duration.seconds(86_400)
@@ -32,6 +32,7 @@ package final class DatabaseHealth: Sendable {
                     hint: "stop the server and restore a backup with pushhost hub restore FILE", status: 503)
             }
             if let damage = storage.damage { throw damage }
+            // Checks the write-ahead log too.
             try await storage.checkWriting()
         }
     }

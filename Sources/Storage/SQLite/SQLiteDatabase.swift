@@ -15,6 +15,7 @@ final class SQLiteDatabase: Sendable {
     /// Why pages or the log may still contain secrets that an older version stored in clear; nil if they do not.
     let residue: PushError?
     let queue: ChangeQueue
+    private let log: OpenLog
     private let restorations = Atomic(0)
     private let foundDamage = Mutex<PushError?>(nil)
 
@@ -34,7 +35,7 @@ final class SQLiteDatabase: Sendable {
             throw PushError(error, database: path)
         }
         residue = Self.eraseResidue(pool, path)
-        (self.path, self.seal) = (path, seal)
+        (self.path, self.seal, log) = (path, seal, OpenLog(of: path))
         queue = ChangeQueue(pool: pool) { [templates] in templates.forget() }
     }
 
@@ -54,7 +55,7 @@ final class SQLiteDatabase: Sendable {
     /// Number of backups restored since the database was opened.
     var generation: Int { restorations.load(ordering: .acquiring) }
 
-    /// `storage.corrupt` once a damaged page was found.
+    /// `storage.corrupt` once a damaged page was found, `storage.damaged` once the log was found truncated.
     var damage: PushError? { foundDamage.withLock { $0 } }
 
     /// Checks the structure of all pages during normal use, on a separate connection. Ends early if its task is cancelled.
@@ -73,6 +74,18 @@ final class SQLiteDatabase: Sendable {
         record(error)
         throw error
     }
+
+    /// Checks that the log has what was written to it. Throws `storage.damaged` if it does not, which is also recorded.
+    ///
+    /// - Parameter connection: the writing one.
+    func checkLog(_ connection: Database) throws(PushError) {
+        guard let loss = log.loss(in: connection) else { return }
+        record(loss)
+        throw loss
+    }
+
+    /// Throws `storage.unavailable` if the log or its index was removed or replaced.
+    func checkLogNames() throws(PushError) { try log.checkNames() }
 
     private func record(_ error: PushError) { foundDamage.withLock { $0 = $0 ?? error } }
 
@@ -157,8 +170,14 @@ final class SQLiteDatabase: Sendable {
 
     /// - Parameter keepsLog: leaves a log with changes as it is, instead of moving it into the database.
     func close(keepingLog keepsLog: Bool) async throws(PushError) {
-        let last = await queue.perform(isLast: true) { _ in }
-        guard case .success = last else { return }
+        let last = await queue.perform(isLast: true) { [log] in log.loss(in: $0) }
+        guard case .success(let loss) = last else { return }
+        if loss != nil {
+            // Closing the last connection would copy zeros from the log into the database, and remove the log. The connections stay open
+            // until the process ends, which leaves the files as they are.
+            _ = Unmanaged.passRetained(pool)
+            return
+        }
         try await Self.blocking { [pool, path] in
             if keepsLog, SQLiteFile.hasLog(path) { return try SQLiteFile.keepingLog(of: path) { try pool.close() } }
             try pool.close()

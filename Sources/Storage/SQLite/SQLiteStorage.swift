@@ -54,6 +54,13 @@ package struct SQLiteStorage: StorageEngine {
             .mapError { PushError($0, database: path) }.get()
     }
 
+    /// Examines the log of a database that another process has open and has marked as open, without changing anything.
+    ///
+    /// Throws `storage.damaged` if the log lacks changes, and `storage.unavailable` if it or its index was removed, or cannot be read.
+    package static func examineOpenLog(of path: String) async throws(PushError) {
+        try await SQLiteDatabase.blocking { try OpenLog.examine(path) }.mapError { PushError($0, database: path) }.get()
+    }
+
     /// Whether a database that no process has open has a log with changes: it was not closed.
     package static func hasLog(_ path: String) -> Bool { SQLiteFile.hasLog(path) }
 
@@ -115,16 +122,22 @@ package struct SQLiteStorage: StorageEngine {
     }
 
     package func checkWriting() async throws(PushError) {
-        // An update that changes nothing would not be written to disk.
-        try await database.write { database in
-            try database.run("INSERT INTO leaving_hub VALUES (-1)")
-            try database.run("DELETE FROM leaving_hub WHERE number = -1")
+        try await database.write { [database] connection in
+            try database.checkLog(connection)
+            try database.checkLogNames()
+            // An update that changes nothing would not be written to disk.
+            try connection.run("INSERT INTO leaving_hub VALUES (-1)")
+            try connection.run("DELETE FROM leaving_hub WHERE number = -1")
         }
     }
 
-    /// Copies the log to the database, and leaves it beside it. Transactions that other processes read may prevent that.
+    /// Copies the log to the database, and leaves it beside it. Transactions that other processes read may prevent that. Throws
+    /// `storage.damaged` if another program has truncated the log; then nothing is copied.
     package func checkpoint() async throws(PushError) {
-        try await database.alone { _ = try $0.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(0) } }
+        try await database.alone { [database] connection in
+            try database.checkLog(connection)
+            _ = try connection.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(0) }
+        }
     }
 
     package func close() async throws(PushError) { try await database.close(keepingLog: false) }

@@ -182,6 +182,63 @@ import Testing
         }
     }
 
+    // MARK: - While a server runs
+
+    /// Waits until a running server is not ready. Returns the reason that probes get.
+    private func reasonNotReady(_ screen: String) async throws -> String {
+        let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+        func ready() async throws -> WireAnswer { try await WireAnswer.exchange("GET", "/health/ready", [], body: [], port: port) }
+        // The result of the readiness test is cached for some seconds.
+        try await until { try await ready().status == 503 }
+        return try await ready().body
+    }
+
+    @Test(arguments: [["-wal"], ["-shm"], ["-wal", "-shm"]])
+    func `A server whose log or index is removed is not ready, and its shutdown saves the changes`(endings: [String]) async throws {
+        let finding = "data/pushhost.sqlite\(endings[0])"
+        try await folder.serving { server, screen in
+            try await register(0..<Self.count / 2)
+            #expect(try await run("doctor").output.contains("✓ database"))
+            for ending in endings { try FileManager.default.removeItem(atPath: "\(database.path)\(ending)") }
+            try await register(Self.count / 2..<Self.count)
+            #expect(try await reasonNotReady(screen).contains("the storage is not writable; see the server's log"))
+            let heard = try await server.hear("was removed or replaced: ")
+            #expect(heard.contains("not ready: ") && heard.contains(finding), "\(heard)")
+            let doctor = try await run("doctor")
+            let line = doctor.output.split(separator: "\n").first { $0.hasPrefix("✗ database") } ?? ""
+            #expect(doctor.status == 1 && line.contains(finding), "\(doctor.output)")
+        }
+        try await folder.serving { _, screen in
+            #expect(!screen.contains(Self.warning), "\(screen)")
+            let found = try await installations()
+            #expect(found == Self.count)
+        }
+    }
+
+    @Test func `A log that is emptied while a server runs counts as damage, and the next start reports it too`() async throws {
+        let finding = "the database data/pushhost.sqlite has lost changes: its write-ahead log, data/pushhost.sqlite-wal, was truncated"
+        try await folder.serving { server, screen in
+            try await register(0..<Self.count / 2)
+            #expect(try await run("hub", "backup", "good").status == 0)
+            try await register(Self.count / 2..<Self.count)
+            try #require(truncate("\(database.path)-wal", 0) == 0)
+            #expect(try await reasonNotReady(screen).contains("the database is damaged; see the server's log"))
+            try await server.hear("not ready: \(finding)")
+            let doctor = try await run("doctor")
+            #expect(doctor.status == 1 && doctor.output.contains("✗ database      \(finding)"), "\(doctor.output)")
+            #expect(try await curl("http://localhost/metrics").contains("pushhost_database_damaged 1"))
+        }
+        #expect(isMarked)
+        let refused = try await start()
+        #expect(refused.status == 2, "\(refused.output)")
+        #expect(refused.errors.contains("error[storage.damaged]: the database data/pushhost.sqlite"), "\(refused.errors)")
+        #expect(try await run("hub", "restore", "good", "--yes").status == 0)
+        try await folder.serving { _, _ in
+            let found = try await installations()
+            #expect(found == Self.count / 2)
+        }
+    }
+
     // MARK: - Rejected starts
 
     @Test(arguments: [SIGTERM, SIGKILL])

@@ -13,7 +13,7 @@ struct WriteAheadLog {
     }
 
     static let headerSize = 32
-    private static let frameHeaderSize = 24
+    static let frameHeaderSize = 24
     private static let frameBatchSize = 64
 
     let exists: Bool

@@ -6,11 +6,13 @@ import PushModel
 ///
 /// After a power failure the file may have any earlier content, because SQLite never syncs it.
 struct WriteAheadLogIndex: Equatable {
+    /// The size of each part of the index that SQLite maps into memory.
+    static let regionSize: Int32 = 32_768
     private static let version: UInt32 = 3_007_000
     /// The size of each of the two copies of the header, and of the part that its checksum covers.
     private static let (copySize, checkedSize) = (48, 40)
     /// Bytes up to the number of checkpointed frames, and that number.
-    private static let size = 100
+    static let size = 100
 
     /// Number of frames in the log that belong to committed transactions.
     let frameCount: Int
@@ -18,6 +20,7 @@ struct WriteAheadLogIndex: Equatable {
     let checkpointedCount: Int
     /// The salts of the log. Zero if the index was made for an empty log.
     let salts: [UInt8]
+    let pageSize: Int
 
     /// Whether SQLite itself has restarted the log, after a checkpoint had copied all of it to the database.
     var isRestarted: Bool { frameCount == 0 && salts.contains { $0 != 0 } }
@@ -46,6 +49,9 @@ struct WriteAheadLogIndex: Equatable {
         frameCount = Int(Self.number(bytes, start + 16))
         salts = Array(bytes[start + 32..<start + 40])
         checkpointedCount = Int(Self.number(bytes, 2 * Self.copySize))
+        // 1 stands for the only size that has more than 16 bits.
+        let size = bytes.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: start + 14, as: UInt16.self)) }
+        pageSize = size == 1 ? 65_536 : size
     }
 
     private static func isValid(_ bytes: [UInt8], at start: Int) -> Bool {
