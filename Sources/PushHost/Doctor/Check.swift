@@ -6,7 +6,7 @@ struct Check: Sendable {
     /// What was checked, such as `certificate`.
     let name: String
     let isWell: Bool
-    /// Whether the check passes now but will fail soon.
+    /// Whether the check passes, but will fail soon, or may show a loss.
     var isWarning = false
     /// What was found.
     let finding: String

@@ -44,7 +44,7 @@ struct Doctor: Sendable {
         let path = "\(settings.data)/\(DataFolder.databaseName)"
         var isSound = true
         if access(path, F_OK) == 0 || !isRunning, access(settings.data, X_OK) == 0 {
-            let found = await database(path, in: settings.data, isRunning: isRunning)
+            let found = await database(path, settings, isRunning: isRunning)
             isSound = found.allSatisfy { $0.isWell || $0.name == Self.identity }
             add(found)
         } else if isRunning {
@@ -134,8 +134,8 @@ struct Doctor: Sendable {
     }
 
     /// Checks the database. Empty if it does not exist yet.
-    private func database(_ path: String, in folder: String, isRunning: Bool) async -> [Check] {
-        let name = "database"
+    private func database(_ path: String, _ settings: ServerSettings, isRunning: Bool) async -> [Check] {
+        let (name, folder) = ("database", settings.data)
         do throws(PushError) {
             // Before opening, which creates a missing log.
             if isRunning { try await DatabaseExamination.checkServed(path, in: folder) }
@@ -145,7 +145,10 @@ struct Doctor: Sendable {
                 if let record {
                     let examination = try await DatabaseExamination(of: path, record.database)
                     if let loss = examination.suspectedLoss { return checks + [.wrong(name, loss, DatabaseExamination.remedy)] }
-                    guard examination.finding != .absent else { return checks }
+                    guard examination.finding != .absent else {
+                        guard let key = PayloadKeyFile(settings).finding(.absent, record.database) else { return checks }
+                        return checks + [.soon(name, "\(key); the first start creates one with it", PayloadKeyFile.lostDatabase)]
+                    }
                 }
                 try await SQLiteStorage.inspect(path)
                 return checks + [.well(name, "intact, with the schema of this version")]

@@ -8,6 +8,8 @@ package struct FolderDatabase: Sendable {
     /// The folder's record of the database.
     private let record: DataFolderMarker.Record
     private let examination: DatabaseExamination
+    /// The finding that a folder without a record of a database has a key; nil if it has none.
+    private var loneKey: String?
 
     private var finding: DatabaseFinding { examination.finding }
 
@@ -31,9 +33,11 @@ package struct FolderDatabase: Sendable {
     static func preparing(_ folder: DataFolder) async throws(PushError) -> FolderDatabase {
         let database = try await examining(folder)
         guard database.isNew, database.record.database.identity == nil else { return database }
+        // From here on an interrupted start leaves a key and no database, but a record with an identity.
+        let loneKey = PayloadKeyFile(folder: folder.path).finding(database.finding, database.record.database)
         let record = DataFolderMarker.Record(database: DatabaseMark(identity: DatabaseIdentity(random: SystemRandom().next())))
         try DataFolderMarker(folder: folder.path).write(record)
-        return FolderDatabase(folder: folder, record: record, examination: database.examination)
+        return FolderDatabase(folder: folder, record: record, examination: database.examination, loneKey: loneKey)
     }
 
     /// Records that the log may be moved into the database, before a command does that.
@@ -61,6 +65,9 @@ package struct FolderDatabase: Sendable {
             try? DataFolderMarker(folder: folder.path).write(record)
         }
         let storage = try await SQLiteStorage.open(folder.database, seal: seal)
+        if let loneKey, keyFile.outsidePath == nil {
+            warn("\(loneKey); a new database was created, and uses this key; \(PayloadKeyFile.lostDatabase)")
+        }
         if let loss = examination.suspectedLoss { warn("\(loss); \(DatabaseExamination.remedy)") }
         do throws(PushError) {
             try await Self.mark(folder, record, finding, storage, keyFile)

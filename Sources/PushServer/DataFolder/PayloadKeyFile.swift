@@ -238,6 +238,15 @@ package struct PayloadKeyFile {
         "the key file of the data folder \(folder) is \(recorded), and \(isNamed ? "key.file is \(path)" : "key.file is not set")"
     }
 
+    /// The finding that the data folder has this key, but neither a database nor a record of one: the database was lost, or the key was put
+    /// there for a new server. Nil if that is not the case, or if the key is elsewhere.
+    package func finding(_ database: DatabaseFinding, _ mark: DatabaseMark) -> String? {
+        guard database == .absent, mark.identity == nil, outsidePath == nil, !isMissing else { return nil }
+        return "the data folder \(folder) has a payload key, \(path), but no database"
+    }
+
+    package static let lostDatabase = "if it had one, restore a backup with pushhost hub restore FILE"
+
     package static let naming = "use the settings of the server with --config, or set key.file"
 
     package static let renewal = "run pushhost hub renew-secrets --key-is-lost to continue with new access keys"

@@ -88,13 +88,23 @@ import Testing
     @Test func `A folder with only a key file counts as new, and its database is sealed with that key`() async throws {
         let key = Data((0..<32).map { UInt8($0) })
         try folder.write("data/payload.key", key)
-        #expect(try await run("doctor").output.contains("no server is running"))
+        let doctor = try await run("doctor")
+        #expect(doctor.output.contains("no server is running"))
+        // The key may be prepared for a new server, or be all that is left of one.
+        let finding = "the data folder data has a payload key, data/payload.key, but no database"
+        #expect(doctor.output.contains("! database      \(finding); the first start creates one with it"), "\(doctor.output)")
+        #expect(doctor.output.contains("restore a backup with pushhost hub restore FILE"), "\(doctor.output)")
         // A failing command does not mark the folder as used.
         try folder.write("bad", Data("no backup".utf8))
         #expect(try await run("hub", "restore", "bad", "--yes").errors.contains("error[storage.foreign_file]"))
-        try await folder.serving { _, _ in try await register() }
+        try await folder.serving { server, screen in
+            if !screen.contains(finding) { try await server.hear(finding) }
+            try await register()
+        }
         #expect(try Data(contentsOf: data.appending(path: "payload.key")) == key)
-        try await folder.serving { _, _ in
+        #expect(try await run("doctor").output.contains("✓ database"))
+        try await folder.serving { _, screen in
+            #expect(!screen.contains(finding), "\(screen)")
             let count = try await installations()
             #expect(count == 1)
         }

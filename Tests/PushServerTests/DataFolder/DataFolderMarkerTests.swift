@@ -13,6 +13,19 @@ import Testing
 
     init() throws { folder = try ScriptFolder() }
 
+    /// Starts as a server does. Returns the warnings.
+    private func start() async throws -> [String] {
+        let locked = try DataFolder(path: data)
+        defer { locked.release() }
+        let database = try await FolderDatabase.preparing(locked)
+        let keyFile = PayloadKeyFile(folder: data)
+        let seal = PayloadKeyFile.seal(of: try keyFile.key())
+        var warnings: [String] = []
+        let session = try await database.open(keyFile, seal: seal) { warnings.append($0) }
+        try await session.close()
+        return warnings
+    }
+
     private func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(data)/\(name)") }
 
     @Test(arguments: ["lock", "database-open", "pushhost.sqlite"])
@@ -54,5 +67,38 @@ import Testing
         let locked = try DataFolder(path: data)
         #expect(try await FolderDatabase.preparing(locked).isNew)
         locked.release()
+    }
+
+    @Test func `A start with a key but no database warns once that the database may be lost`() async throws {
+        #expect(try await start() == [])
+        // Everything but the key is lost.
+        for name in try FileManager.default.contentsOfDirectory(atPath: data) where name != "payload.key" {
+            try FileManager.default.removeItem(atPath: "\(data)/\(name)")
+        }
+        let warnings = try await start()
+        #expect(
+            warnings == [
+                "the data folder \(data) has a payload key, \(data)/payload.key, but no database; a new database was created, and uses this "
+                    + "key; if it had one, restore a backup with pushhost hub restore FILE"
+            ])
+        #expect(try await start() == [])
+    }
+
+    @Test func `A first start that was interrupted after it created the key does not count as a loss`() async throws {
+        let locked = try DataFolder(path: data)
+        _ = try await FolderDatabase.preparing(locked)
+        _ = try PayloadKeyFile(folder: data).key()
+        locked.release()
+        #expect(!exists("pushhost.sqlite"))
+        #expect(try await start() == [])
+    }
+
+    @Test func `A key outside of the folder does not count as that of a lost database`() async throws {
+        try folder.write("data/payload.key", Data(count: 32))
+        try folder.write("elsewhere.key", Data(count: 32))
+        let outside = PayloadKeyFile(folder: data, named: folder.url.appending(path: "elsewhere.key").path)
+        #expect(outside.finding(.absent, DatabaseMark()) == nil)
+        #expect(PayloadKeyFile(folder: data).finding(.absent, DatabaseMark()) != nil)
+        #expect(PayloadKeyFile(folder: data).finding(.present(nil), DatabaseMark()) == nil)
     }
 }
