@@ -107,12 +107,12 @@ package let flowOpening =
     ].joined(separator: " ") + " "
 
 /// Runs a script in which `push` is the module, `login(name)` opens a session and `phone(session, name, platform, tags)` registers a
-/// phone. `prepare` may change the environment before the script starts.
+/// phone. `around` may wrap the hub, and `prepare` may change the environment before the script starts.
 package func rehearse(
     _ lua: String, opening begin: String = flowOpening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
     limits: LuaLimits = LuaLimits(), account: RunAccount? = nil, detail: ReportDetail = .summary, beside scripts: [String: String] = [:],
     over wire: RehearsalWire = .process, module: any FlowModule = BindingRegistry.standard,
-    prepare: (FlowWorld) async throws -> Void = { _ in }
+    prepare: (FlowWorld) async throws -> Void = { _ in }, around: (any HubGateway, VirtualClock) -> any HubGateway = { hub, _ in hub }
 ) async throws -> Rehearsal {
     let source = begin + lua
     let events = Mutex<[FlowEvent]>([])
@@ -120,7 +120,7 @@ package func rehearse(
     defer { thread.stop() }
     let take: @Sendable (FlowEvent) -> Void = { event in events.withLock { $0.append(event) } }
     let world = try EmbeddedWorld(
-        seed: seed, thread: thread, module: module, secrets: TestSecrets(), wire: wire, trace: take)
+        seed: seed, thread: thread, module: module, secrets: TestSecrets(), wire: wire, trace: take, around: around)
     try await prepare(world.world)
     var runner = FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts))
     runner.detail = detail

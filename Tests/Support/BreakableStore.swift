@@ -1,13 +1,14 @@
 package import PushModel
 import Synchronization
 
-/// A store that rejects chosen writes, as on a full disk.
+/// A store that rejects chosen calls, as on a full disk, and counts all of them.
 package final class BreakableStore: HubStore {
     package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
     private let store: any HubStore
     private let refused = Mutex<Set<Call>>([])
     private let commits = Mutex<[Int]>([])
+    private let calls = Mutex<[Call: Int]>([:])
 
     package init(_ store: any HubStore) { self.store = store }
 
@@ -16,7 +17,11 @@ package final class BreakableStore: HubStore {
     /// Number of registrations removed by each stored change, in order.
     package var removals: [Int] { commits.withLock { $0 } }
 
+    /// Number of calls of a kind, including rejected ones.
+    package func count(of call: Call) -> Int { calls.withLock { $0[call] ?? 0 } }
+
     private func check(_ call: Call) throws(PushError) {
+        calls.withLock { $0[call, default: 0] += 1 }
         guard refused.withLock({ $0.contains(call) }) else { return }
         throw PushError("storage.unavailable", "the disk is full", hint: "make room", status: 503, isRetryable: true)
     }

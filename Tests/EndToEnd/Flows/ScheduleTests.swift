@@ -2,6 +2,7 @@ import Bindings
 import HostSupport
 import Lua
 import PushModel
+import Synchronization
 import Testing
 
 @Suite struct ScheduleTests {
@@ -76,6 +77,31 @@ import Testing
         #expect(run.report.sends.delivered == 2)
         #expect(run.report.ended - run.report.began == .seconds(15))
         #expect(run.warnings.map(\.code) == ["schedule.unsent"])
+    }
+
+    @Test(arguments: [20, 40])
+    func `the end of a run asks the hub three times about each notification, however many become due meanwhile`(count: Int) async throws {
+        let questions = Mutex<[String: Int]>([:])
+        // Each takes ten seconds, in which two more become due.
+        let run = try await rehearse(
+            """
+            local s = login "ana" phone(s, "ana-1", "apns")
+            push.simulator.apns:latency "10s"
+            for i = 0, \(count - 1) do push.schedule { after = 5 * i, to = "username:ana", alert = "a" .. i } end
+            """, limits: LuaLimits(cpu: .seconds(600)),
+            around: { hub, _ in
+                FaultyHub(
+                    base: hub,
+                    answering: { outcome in
+                        questions.withLock { $0[outcome.id, default: 0] += 1 }
+                        return outcome
+                    })
+            })
+        #expect(run.report.sends.delivered == count)
+        #expect(run.warnings.isEmpty, "\(run.warnings)")
+        let asked = questions.withLock { $0 }
+        // To find out when it is due, to wait for its end, and to report it.
+        #expect(asked.count == count && asked.values.allSatisfy { $0 == 3 }, "\(asked)")
     }
 
     @Test func `a nested flow delivers its due notifications before it returns`() async throws {

@@ -37,6 +37,23 @@ import Testing
         #expect(bench.connector.bodies == [1, 2, 3].map { #"{"aps":{"alert":"\#($0)"}}"# })
     }
 
+    /// Schedules notifications for the same time. Returns how often the store is read until all are delivered.
+    private func reads(delivering count: Int) async throws -> Int {
+        let bench = try HubBench()
+        try await bench.register(.phone(1))
+        for _ in 0..<count { _ = try await bench.hub.schedule(.alert(), at: HubBench.startTime + .seconds(3600)) }
+        let before = bench.store.count(of: .read)
+        await bench.settle()
+        #expect(bench.connector.bodies.count == count)
+        return bench.store.count(of: .read) - before
+    }
+
+    @Test("Twice as many due notifications need at most twice as many reads of the store") func reading() async throws {
+        // Each read returns up to half of what the outbox has room for.
+        let reads = try await (reads(delivering: 256), reads(delivering: 512))
+        #expect(reads.0 > 0 && reads.1 <= 2 * reads.0, "\(reads)")
+    }
+
     @Test("With a due time in the past, a notification is sent at once") func past() async throws {
         try await bench.register(.phone(1))
         let scheduled = try await hub.schedule(.alert(), at: HubBench.startTime + .seconds(-5))
