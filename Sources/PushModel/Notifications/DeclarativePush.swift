@@ -17,7 +17,7 @@ package enum DeclarativePush {
     }
 
     private static func json(_ body: [UInt8]) -> JSON? {
-        guard body.firstRange(of: "\"web_push\"".utf8) != nil, let json = try? JSON(parsing: body), json["web_push"]?.int == 8030 else {
+        guard body.contains(text: "\"web_push\""), let json = try? JSON(parsing: body), json["web_push"]?.int == 8030 else {
             return nil
         }
         return json

@@ -29,7 +29,7 @@ package struct EmptyPayloadList: Sendable, Equatable {
     /// All of them in a payload, in its order. None if it is not JSON.
     package static func all(in body: [UInt8]) -> [EmptyPayloadList] {
         // All names end so. Most payloads have none of them and need no parsing.
-        guard body.firstRange(of: "rgs\"".utf8) != nil, let json = try? JSON(parsing: body) else { return [] }
+        guard body.contains(text: "rgs\""), let json = try? JSON(parsing: body) else { return [] }
         return all(in: json)
     }
 
