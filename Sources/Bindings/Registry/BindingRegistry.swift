@@ -1,4 +1,5 @@
 import Lua
+import Synchronization
 
 /// The functions and types of the `push` module, in the order of the reference. Argument checks, help, stubs and reference are generated
 /// from them.
@@ -12,8 +13,8 @@ package final class BindingRegistry: Sendable {
     private let byName: [String: Binding]
     /// Call schemas by binding name, computed once for all runs.
     private let schemas: [String: LuaSchema]
-    /// The names that scripts can use.
-    let names: NameIndex
+    /// The names that scripts can use, once they are needed. Most runs do not need them.
+    private let index = Mutex<NameIndex?>(nil)
 
     init(_ bindings: [Binding], types: [TypeDescription], handles: [LuaObjectType]) {
         self.bindings = bindings
@@ -21,12 +22,20 @@ package final class BindingRegistry: Sendable {
         self.handles = handles
         byName = Dictionary(bindings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         schemas = byName.mapValues(\.schema)
-        names = NameIndex(bindings, types: types, handles: handles)
     }
 
     /// The registry with the functions that a program adds.
     func adding(_ added: [Binding]) -> BindingRegistry {
         added.isEmpty ? self : BindingRegistry(bindings + added, types: types, handles: handles)
+    }
+
+    /// The names that scripts can use.
+    var names: NameIndex {
+        index.withLock { index in
+            let names = index ?? NameIndex(bindings, types: types, handles: handles)
+            index = names
+            return names
+        }
     }
 
     package func binding(named name: String) -> Binding? { byName[name] }

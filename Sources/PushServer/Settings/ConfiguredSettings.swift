@@ -37,9 +37,11 @@ package struct ConfiguredSettings: Sendable, Equatable {
 
     private static func suspicion(_ name: String, _ value: String) -> String? {
         let prefix = "PUSHHOST_"
+        // First: every variable of the environment comes here, and the names of all settings are expensive.
+        guard name.hasPrefix(prefix) else { return nil }
         let names = ServerSettings.all.map { $0.environmentName.dropFirst(prefix.count) }
         let rest = name.dropFirst(prefix.count)
-        guard name.hasPrefix(prefix), !names.contains(rest), !value.hasPrefix("tcp://") else { return nil }
+        guard !names.contains(rest), !value.hasPrefix("tcp://") else { return nil }
         let near = names.first { $0.hasSuffix("_\(rest)") }.map(String.init) ?? nearest(String(rest), in: names.map(String.init))
         return near.map { "unknown setting in the variable \(name); did you mean \(prefix)\($0)?" }
     }
