@@ -1,33 +1,35 @@
 /// A first-in, first-out queue. Adding and removing take amortised constant time.
-package struct FIFOQueue<Element> {
-    private var elements: [Element] = []
+///
+/// Public and inlinable, because other modules specialise only such generic types.
+public struct FIFOQueue<Element> {
+    @usableFromInline var elements: [Element] = []
     /// Index of the first element that is still in the queue.
-    private var start = 0
+    @usableFromInline var start = 0
 
-    package init() {}
+    @inlinable public init() {}
 
-    package var count: Int { elements.count - start }
-    package var isEmpty: Bool { count == 0 }
-    package var first: Element? { isEmpty ? nil : elements[start] }
+    @inlinable public var count: Int { elements.count - start }
+    @inlinable public var isEmpty: Bool { count == 0 }
+    @inlinable public var first: Element? { isEmpty ? nil : elements[start] }
 
-    package mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable public mutating func append(_ element: Element) { elements.append(element) }
 
-    package mutating func append(contentsOf others: some Sequence<Element>) { elements += others }
+    @inlinable public mutating func append(contentsOf others: some Sequence<Element>) { elements += others }
 
-    package func prefix(_ count: Int) -> ArraySlice<Element> { elements[start...].prefix(count) }
+    @inlinable public func prefix(_ count: Int) -> ArraySlice<Element> { elements[start...].prefix(count) }
 
-    package mutating func next() -> Element? {
+    @inlinable public mutating func next() -> Element? {
         guard let first else { return nil }
         removeFirst(1)
         return first
     }
 
     /// Removes and returns the first element that matches; nil if none does.
-    package mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
+    @inlinable public mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
         elements[start...].firstIndex(where: predicate).map { elements.remove(at: $0) }
     }
 
-    package mutating func removeFirst(_ count: Int) {
+    @inlinable public mutating func removeFirst(_ count: Int) {
         start += count
         // Moves the rest once as many elements have gone as are left: amortised constant time.
         guard start * 2 >= elements.count else { return }

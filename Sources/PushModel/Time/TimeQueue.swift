@@ -1,25 +1,31 @@
 /// A priority queue of subjects by time; for equal times, first in, first out. A binary heap.
-package struct TimeQueue<Subject: Sendable>: Sendable {
-    private struct Entry: Sendable {
-        let time: Timestamp
-        let serial: UInt64
-        let subject: Subject
+///
+/// Public and inlinable, because other modules specialise only such generic types.
+public struct TimeQueue<Subject: Sendable>: Sendable {
+    @usableFromInline struct Entry: Sendable {
+        @usableFromInline let time: Timestamp
+        @usableFromInline let serial: UInt64
+        @usableFromInline let subject: Subject
 
-        func precedes(_ other: Entry) -> Bool {
+        @inlinable init(time: Timestamp, serial: UInt64, subject: Subject) {
+            (self.time, self.serial, self.subject) = (time, serial, subject)
+        }
+
+        @inlinable func precedes(_ other: Entry) -> Bool {
             time == other.time ? serial < other.serial : time < other.time
         }
     }
 
-    private var heap: [Entry] = []
-    private var serial: UInt64 = 0
+    @usableFromInline var heap: [Entry] = []
+    @usableFromInline var serial: UInt64 = 0
 
-    package init() {}
+    @inlinable public init() {}
 
-    package var count: Int { heap.count }
-    package var isEmpty: Bool { heap.isEmpty }
-    package var first: (time: Timestamp, subject: Subject)? { heap.first.map { ($0.time, $0.subject) } }
+    @inlinable public var count: Int { heap.count }
+    @inlinable public var isEmpty: Bool { heap.isEmpty }
+    @inlinable public var first: (time: Timestamp, subject: Subject)? { heap.first.map { ($0.time, $0.subject) } }
 
-    package mutating func insert(_ subject: Subject, at time: Timestamp) {
+    @inlinable public mutating func insert(_ subject: Subject, at time: Timestamp) {
         heap.append(Entry(time: time, serial: serial, subject: subject))
         serial += 1
         var child = heap.count - 1
@@ -31,7 +37,7 @@ package struct TimeQueue<Subject: Sendable>: Sendable {
         }
     }
 
-    package mutating func popFirst() -> (time: Timestamp, subject: Subject)? {
+    @inlinable public mutating func popFirst() -> (time: Timestamp, subject: Subject)? {
         guard let last = heap.popLast() else { return nil }
         guard let first = heap.first else { return (last.time, last.subject) }
         heap[0] = last
@@ -49,7 +55,7 @@ package struct TimeQueue<Subject: Sendable>: Sendable {
     }
 
     /// Removes and returns the first subject whose time is at or before `now`.
-    package mutating func popFirst(dueBy now: Timestamp) -> Subject? {
+    @inlinable public mutating func popFirst(dueBy now: Timestamp) -> Subject? {
         guard let first, first.time <= now else { return nil }
         return popFirst()?.subject
     }

@@ -1,6 +1,6 @@
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z. The unit of all times in the hub.
-package struct Timestamp: Hashable, Comparable, Sendable {
-    package let milliseconds: Int64
+public struct Timestamp: Hashable, Comparable, Sendable {
+    @usableFromInline package let milliseconds: Int64
 
     package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
@@ -17,7 +17,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     /// Azure's "never": 9999-12-31T23:59:59.999Z.
     package static let distantFuture = Timestamp(milliseconds: 253_402_300_799_999)
 
-    package static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.milliseconds < rhs.milliseconds }
+    @inlinable public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.milliseconds < rhs.milliseconds }
 
     package static func + (lhs: Timestamp, rhs: Duration) -> Timestamp {
         Timestamp(milliseconds: lhs.milliseconds.addingSaturated(rhs.milliseconds))
@@ -58,7 +58,7 @@ extension Int64 {
 
 extension Timestamp: CustomStringConvertible {
     /// `2026-01-05T09:00:00.000Z`
-    package var description: String { iso8601(fraction: true) }
+    public var description: String { iso8601(fraction: true) }
 
     /// RFC 3339 in UTC, with or without milliseconds.
     package func iso8601(fraction: Bool) -> String {
