@@ -11,7 +11,7 @@ struct DeliveryRecorder {
     /// Stores new results. Returns whether that worked.
     func storeProgress(_ delivery: inout DeliveryTally) async -> Bool {
         do throws(PushError) {
-            try await context.events.record(delivery.progress(in: services.directory.table), of: delivery.origin)
+            try await context.events.record(delivery.progress(in: services.directory), of: delivery.origin)
             delivery.markStored()
             services.active.resultsStored(of: delivery.sequence)
             return true

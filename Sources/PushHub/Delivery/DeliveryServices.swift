@@ -23,7 +23,7 @@ final class DeliveryServices {
     }
 
     /// The targets of a request among the registrations of now.
-    func targets(of request: NotificationRequest) -> Targets { TargetFinder(table: directory.table).targets(of: request) }
+    func targets(of request: NotificationRequest) -> Targets { TargetFinder(directory).targets(of: request) }
 
     /// The targets of a request among the registrations of now that belong to its plan, or among all if it has none.
     ///
@@ -32,7 +32,7 @@ final class DeliveryServices {
         guard request.plan != nil else { return targets(of: request) }
         // Devices that registered after the plan was made are not targets.
         let rows = plan.map { PlannedAudienceFinder(table: directory.table).rows(of: $0) } ?? []
-        return TargetFinder(table: directory.table).targets(of: request, among: rows)
+        return TargetFinder(directory).targets(of: request, among: rows)
     }
 
     /// Like ``targets(of:in:)``. The targets in `resolved` are used if they are still current, and otherwise replaced by those of now.

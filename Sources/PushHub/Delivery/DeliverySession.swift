@@ -126,7 +126,7 @@ struct DeliverySession {
         targets = resolved.take()?.targets(of: request, directory.table.revision) ?? services.targets(of: request, in: planned)
         context.environment.note(.audience, "\(id): \(targets.summary)")
         let brake = removalBrake
-        targets.drop(tally.done, in: directory.table)
+        if !tally.done.isEmpty { targets.drop(tally.done, in: directory.table) }
         if request.isTest { targets.sample(NotificationRequest.testSize, with: context.environment.random) }
         // Test sends reach too few devices for a limit.
         if !request.isTest { tally.brake = brake }
@@ -155,7 +155,7 @@ struct DeliverySession {
         // Without all results, the number of removed registrations is an upper bound.
         let isComplete = tally.done.removedRegistrations == tally.outcome.removedCount
         let removed = isComplete ? tally.done.removedDevices : tally.outcome.removedCount
-        let audience = targets.deviceCount(in: directory.table) + (targets.direct == nil ? removed : 0)
+        let audience = targets.deviceCount(in: directory.table.columns) + (targets.direct == nil ? removed : 0)
         return RemovalBrake(share: share, audience: audience, removed: removed)
     }
 
@@ -207,8 +207,9 @@ struct DeliverySession {
 
     /// The recipients for members of the targets, in the same order.
     private func recipients(_ members: [UInt32], _ group: RecipientGroup) -> [Recipient] {
-        targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } }
-            ?? TargetFinder(table: directory.table).recipients(at: members, of: group)
+        guard !members.isEmpty else { return [] }
+        return targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } }
+            ?? directory.table.recipients(at: members, of: group)
     }
 
     // MARK: - Results

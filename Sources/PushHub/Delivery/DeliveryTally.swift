@@ -53,13 +53,19 @@ struct DeliveryTally: Sendable {
     /// Whether any device got nothing because the delivery was cancelled.
     var hasAbandoned: Bool { outcome.counts.values.contains { $0[.abandoned, default: 0] > 0 } }
 
-    /// - Parameter table: tells whether a registration is still in its row; a new one must not get the outcome.
-    func progress(in table: RegistrationTable) -> NotificationProgress {
+    /// - Parameter directory: tells whether a registration is still in its row; a new one must not get the outcome.
+    func progress(in directory: RegistrationDirectory) -> NotificationProgress {
         NotificationProgress(
             sequence: sequence, outcome: outcome, devices: unstored,
-            lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { stored, last in
-                if table.isStored(last.id, at: last.row) { stored[last.row] = last.outcome }
-            }, deferredDevices: areDeferralsStored ? nil : deferredDevices)
+            // Without new outcomes, the table is not copied.
+            lastOutcomes: lastOutcomes.isEmpty ? [:] : storedOutcomes(directory.table),
+            deferredDevices: areDeferralsStored ? nil : deferredDevices)
+    }
+
+    private func storedOutcomes(_ table: RegistrationTable) -> [UInt32: OutcomeName] {
+        lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { stored, last in
+            if table.isStored(last.id, at: last.row) { stored[last.row] = last.outcome }
+        }
     }
 
     /// - Parameter time: the time of the results.

@@ -94,6 +94,7 @@ final class RegistrationDirectory {
     /// Warns of new templates that contain an expression that is sent as literal text.
     private func warnOfTexts(in change: RegistrationChange) {
         let new = change.puts.compactMap(\.registration.template).filter { !table.templates.hasContent(of: $0) }
+        guard !new.isEmpty else { return }
         for warning in new.flatMap(\.embeddedExpressions).map(\.warning).uniqued() {
             environment.warn(.hub, "hub \"\(context.name)\": \(warning)")
         }

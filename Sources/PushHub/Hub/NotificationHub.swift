@@ -190,7 +190,7 @@ extension NotificationHub: DirectoryOwner, SendWorker, DeliveryHost, IntakeHost 
     func record(_ completed: [CompletedTarget], in session: inout DeliverySession) async { await session.record(completed) }
 
     func recipients(at rows: [UInt32], of group: RecipientGroup) -> [Recipient] {
-        TargetFinder(table: directory.table).recipients(at: rows, of: group)
+        directory.table.recipients(at: rows, of: group)
     }
 
     func performed(_ sequence: Int64, _ delay: Delay?) { scheduler.performed(sequence, delay) }

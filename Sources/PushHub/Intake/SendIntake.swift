@@ -77,8 +77,7 @@ final class SendIntake: Sendable {
         {
             return .repeated(first)
         }
-        let planner = Planner(environment: environment, store: store, host: host)
-        try await planner.checkDrift(request)
+        try await checkDrift(request, host)
         let original = SendDraft(hub: hub, request: request, dueTime: order.dueTime, origin: HookOrigin.plugins)
         var (draft, approved) = (original, ApprovedReach?.none)
         if let known = try await admit(draft, asked: original, order.admission, host, &targets, &approved) { return .sent(known) }
@@ -88,7 +87,7 @@ final class SendIntake: Sendable {
         draft = try await applyHooks(draft)
         request = try await checked(draft.request, order, host, &targets)
         draft.request = request
-        try await planner.checkDrift(request)
+        try await checkDrift(request, host)
         // A hook may have widened the audience, also indirectly: other content can reach other devices.
         if request != original.request, let known = try await admit(draft, asked: original, order.admission, host, &targets, &approved) {
             return .sent(known)
@@ -104,6 +103,12 @@ final class SendIntake: Sendable {
     ) async throws(PushError) -> NotificationRequest {
         guard order.isAwaited else { return try request.checked(refusingLarge: acceptance.refusesLargePayloads) }
         return try await host.checked(request, &targets)
+    }
+
+    /// Checks the devices of the send's plan, if it has one, against those of now.
+    private func checkDrift(_ request: NotificationRequest, _ host: any IntakeHost) async throws(PushError) {
+        guard request.plan != nil else { return }
+        try await Planner(environment: environment, store: store, host: host).checkDrift(request)
     }
 
     private func checkDueTime(_ dueTime: Timestamp) throws(PushError) { try SendDraft.check(dueTime, now: environment.clock.now) }

@@ -15,6 +15,6 @@ struct NearMissFinder {
         await directory.unindexExpired()
         let isMissing = (request.audience.expression?.tags ?? []).contains { directory.table.index.count(of: $0) == 0 }
         let names = isMissing ? await TagCatalogue(directory: directory).comparableNames() : []
-        return NearMisses(table: directory.table, request: request, names: names).sentences
+        return NearMisses(in: directory, request: request, names: names).sentences
     }
 }

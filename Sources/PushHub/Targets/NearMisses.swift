@@ -5,8 +5,8 @@ struct NearMisses {
     let sentences: [String]
 
     /// - Parameter names: the tags to search for similar ones.
-    init(table: RegistrationTable, request: NotificationRequest, names: [Tag]) {
-        guard table.count > 0 else {
+    init(in directory: RegistrationDirectory, request: NotificationRequest, names: [Tag]) {
+        guard directory.table.count > 0 else {
             sentences = ["the hub has no registrations yet"]
             return
         }
@@ -19,19 +19,20 @@ struct NearMisses {
         case .expression(let given): expression = given
         }
         var sentences: [String] = []
-        let matched = table.select(expression)
-        if !matched.isEmpty { sentences.append(Self.otherKind(matched, in: table, request.content)) }
+        let matched = directory.table.select(expression)
+        if !matched.isEmpty { sentences.append(Self.otherKind(matched, in: directory.table.columns, request.content)) }
+        let index = directory.table.index
         // Only the first tags of a long expression: each is compared with all tags of the hub.
         let wanted = Array((expression.map { Self.wanted($0) } ?? []).prefix(8))
-        for tag in wanted where table.index.count(of: tag) == 0 {
+        for tag in wanted where index.count(of: tag) == 0 {
             if let near = nearest(tag.text, in: names.lazy.map(\.text)), let other = Tag(validating: near) {
-                sentences.append("\"\(near)\" has \(Self.registrations(table.index.count(of: other)))")
+                sentences.append("\"\(near)\" has \(Self.registrations(index.count(of: other)))")
             } else {
                 sentences.append("no registration has the tag \"\(tag.text)\"")
             }
         }
         if sentences.isEmpty, !wanted.isEmpty {
-            let counts = wanted.map { "\"\($0)\" has \(Self.registrations(table.index.count(of: $0)))" }
+            let counts = wanted.map { "\"\($0)\" has \(Self.registrations(index.count(of: $0)))" }
             sentences.append("\(counts.joined(separator: ", ")), but none satisfies the whole expression")
         }
         self.sentences = sentences
@@ -49,16 +50,16 @@ struct NearMisses {
         return collect(expression, isNegated: false).uniqued()
     }
 
-    private static func otherKind(_ matched: [UInt32], in table: RegistrationTable, _ content: NotificationContent) -> String {
+    private static func otherKind(_ matched: [UInt32], in columns: RegistrationColumns, _ content: NotificationContent) -> String {
         switch content {
         case .template:
             return "\(matches(matched.count, "native registration")); properties reach template registrations only"
         case .native(let payloads):
-            let natives = matched.filter { table.columns.templates[$0] == TemplateRegister.none }
+            let natives = matched.filter { columns.templates[$0] == TemplateRegister.none }
             guard !natives.isEmpty else {
                 return "\(matches(matched.count, "template registration")); native payloads do not reach templates, properties do"
             }
-            let platforms = Set(natives.map { table.columns.traits[$0].platform })
+            let platforms = Set(natives.map { columns.traits[$0].platform })
             let missing = platforms.subtracting(payloads.keys).sorted().map(\.displayName)
             return
                 "\(matches(natives.count, "registration")), on \(missing.joined(separator: ", ")), "

@@ -91,3 +91,17 @@ extension Verdict {
         }
     }
 }
+
+extension RegistrationTable {
+    /// The current recipients in these rows, in their order.
+    func recipients(at rows: some Sequence<UInt32>, of group: RecipientGroup) -> [Recipient] {
+        rows.map { row in
+            let traits = columns.traits[row]
+            // Another platform could misread the bytes.
+            let hasLeft = !traits.isLive || group.platform.map { $0 != traits.platform } == true
+            return Recipient(
+                handle: columns.handle(at: row), registrationID: id(at: row), installationID: installationID(at: row),
+                templateName: traits.isLive ? templates[columns.templates[row]]?.name : group.templateName, hasLeft: hasLeft)
+        }
+    }
+}

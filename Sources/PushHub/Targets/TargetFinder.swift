@@ -1,8 +1,18 @@
 import PushModel
 
-/// Finds the targets of notifications in a table of registrations, and their current recipients.
+/// Finds the targets of notifications in a table of registrations.
+///
+/// Holds the parts of the table that it reads: copying the whole table for each send is expensive.
 struct TargetFinder {
-    let table: RegistrationTable
+    private let index: AudienceIndex
+    private let columns: RegistrationColumns
+    private let templates: TemplateRegister
+
+    init(table: RegistrationTable) { (index, columns, templates) = (table.index, table.columns, table.templates) }
+
+    init(_ directory: RegistrationDirectory) {
+        (index, columns, templates) = (directory.table.index, directory.table.columns, directory.table.templates)
+    }
 
     /// The targets of a notification.
     ///
@@ -21,18 +31,18 @@ struct TargetFinder {
     /// - Parameter planned: rows of the plan's registrations, ascending; nil without a plan. Other registrations do not count as
     ///   duplicates either.
     func targets(of expression: TagExpression?, for content: NotificationContent, among planned: [UInt32]? = nil) -> Targets {
-        let selected = table.index.select(expression)
+        let selected = index.select(expression)
         let rows = planned.map { selected.common(withSorted: $0) } ?? selected
-        var sorting = TargetGrouping(content, table.templates)
+        var sorting = TargetGrouping(content, templates)
         for row in rows {
-            let traits = table.columns.traits[row]
+            let traits = columns.traits[row]
             guard traits.isLive else { continue }
             sorting.targets.matched += 1
-            let template = table.columns.templates[row]
+            let template = columns.templates[row]
             guard let key = sorting.key(traits.platform, template) else { continue }
             if !traits.isLinked, !traits.hasVariables, sorting.add(row, toGroupOf: key) { continue }
-            let variables = sorting.variables(of: row, in: table.columns)
-            if traits.isLinked, let original = sorting.original(of: row, variables, table.columns, among: rows) {
+            let variables = sorting.variables(of: row, in: columns)
+            if traits.isLinked, let original = sorting.original(of: row, variables, columns, among: rows) {
                 sorting.targets.duplicates.append(row)
                 sorting.targets.originals.append(original)
             } else {
@@ -40,18 +50,6 @@ struct TargetFinder {
             }
         }
         return sorting.finished
-    }
-
-    /// The current recipients in these rows, in their order.
-    func recipients(at rows: some Sequence<UInt32>, of group: RecipientGroup) -> [Recipient] {
-        rows.map { row in
-            let traits = table.columns.traits[row]
-            // Another platform could misread the bytes.
-            let hasLeft = !traits.isLive || group.platform.map { $0 != traits.platform } == true
-            return Recipient(
-                handle: table.columns.handle(at: row), registrationID: table.id(at: row), installationID: table.installationID(at: row),
-                templateName: traits.isLive ? table.templates[table.columns.templates[row]]?.name : group.templateName, hasLeft: hasLeft)
-        }
     }
 }
 

@@ -28,11 +28,11 @@ struct Targets: Sendable {
     var isEmpty: Bool { groups.allSatisfy(\.members.isEmpty) }
 
     /// Number of devices, that is, of different handles. A device with several templates is several targets.
-    func deviceCount(in table: RegistrationTable) -> Int {
+    func deviceCount(in columns: RegistrationColumns) -> Int {
         // Direct handles differ, and a duplicate has the handle of its original.
         guard direct == nil else { return count }
         var counter = HandleCounter()
-        for group in groups { counter.add(group.members, in: table.columns) }
+        for group in groups { counter.add(group.members, in: columns) }
         return counter.count
     }
 
@@ -64,7 +64,6 @@ struct Targets: Sendable {
 
     /// Removes targets that have results from an earlier process.
     mutating func drop(_ done: FinishedTargets, in table: RegistrationTable) {
-        guard !done.isEmpty else { return }
         if let direct {
             // Results of direct handles do not tell duplicates from originals.
             keep { !done.contains(direct[Int($0)]) }

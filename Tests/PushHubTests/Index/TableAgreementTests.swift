@@ -172,7 +172,7 @@ private struct TableWalk {
                 )
                 #expect(targets.matched == rowNumbers.count && targets.duplicates.count == expected.duplicates)
                 let groups = targets.groups.map { group in
-                    let recipients = TargetFinder(table: table).recipients(at: group.members, of: RecipientGroup(platform: group.platform))
+                    let recipients = table.recipients(at: group.members, of: RecipientGroup(platform: group.platform))
                     #expect(recipients.allSatisfy { !$0.hasLeft })
                     return NaiveTable.Group(platform: group.platform, handles: recipients.map(\.handle.text).sorted())
                 }
@@ -195,7 +195,7 @@ private struct TableWalk {
     func compareRuns() {
         for run in runs {
             for group in run.targets.groups {
-                let recipients = TargetFinder(table: table).recipients(at: group.members, of: RecipientGroup(platform: group.platform))
+                let recipients = table.recipients(at: group.members, of: RecipientGroup(platform: group.platform))
                 for (rowNumber, recipient) in zip(group.members, recipients) {
                     #expect(recipient.registrationID == run.meant[rowNumber])
                     let row = recipient.registrationID.flatMap { naive.rows[$0] }
