@@ -77,10 +77,10 @@ package struct HubResponder: HTTPResponder {
         let duration = environment.uptime() - start
         metrics.answered(match.label, status: status, after: duration)
         if let plugin = match.plugin { plugins?.count(plugin, status: status) }
-        var metadata = Self.metadata(match, trackingID: trackingID)
-        metadata["ms"] = "\(duration.preciseMilliseconds)"
+        // The arguments are evaluated only if the level is logged.
         environment.log.log(
-            level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)", metadata: metadata)
+            level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)",
+            metadata: Self.metadata(match, trackingID: trackingID, duration))
         let response = Response(
             status: answer.status, headers: answer.fields,
             body: ResponseBody(byteBuffer: answer.shared ?? ByteBuffer(bytes: answer.body)))
@@ -170,9 +170,10 @@ package struct HubResponder: HTTPResponder {
         return environment.random.uuid()
     }
 
-    /// The log metadata: the plugin of the request and its version.
-    private static func metadata(_ match: RouteMatch, trackingID: String) -> Logger.Metadata {
+    /// The log metadata: the plugin of the request and its version, and the duration of an answered request.
+    private static func metadata(_ match: RouteMatch, trackingID: String, _ duration: Duration? = nil) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["tracking_id": "\(trackingID)"]
+        metadata["ms"] = duration.map { "\($0.preciseMilliseconds)" }
         metadata["plugin"] = match.plugin?.existingPlugin.map { "\($0)" }
         metadata["version"] = (match.plugin?.route?.version).map { "\($0)" }
         return metadata

@@ -8,8 +8,9 @@ struct SQLiteNotificationTable {
 
     // MARK: - Outbox
 
-    /// A new notification in its stored form. Encoded before the write transaction begins, to keep that short.
-    struct NewRow: Sendable {
+    /// A new notification in its stored form. Encoded before the write transaction begins, to keep that short. A class, because tasks and
+    /// closures pass it on and copies of its many values are expensive.
+    final class NewRow: Sendable {
         fileprivate let notification: StoredNotification
         fileprivate let key: Int64
         fileprivate let request: String
@@ -71,8 +72,8 @@ struct SQLiteNotificationTable {
         }
     }
 
-    /// The progress of a notification in its stored form. Encoded before the write transaction begins, to keep that short.
-    struct ProgressRow: Sendable {
+    /// The progress of a notification in its stored form, like ``NewRow``.
+    final class ProgressRow: Sendable {
         fileprivate let outcome: NotificationOutcome
         fileprivate let key: NotificationKey
         fileprivate let devices: [OutcomeRows]
