@@ -135,20 +135,27 @@ struct MessageHeaders {
         var headers: [PushHeader] = []
         for field in fields {
             let name = field.name.canonicalName
-            guard let value = field.printable, !value.isEmpty else { continue }
-            switch platform {
-            case .apns where name.hasPrefix("apns-"): headers.append(PushHeader(name, value))
-            case .apns where name.hasPrefix("x-apns-"):
-                let own = String(name.dropFirst(2))
-                if fields.text(own)?.nonEmpty == nil { headers.append(PushHeader(own, value)) }
-            case .wns where name.hasPrefix("x-wns-"), .baidu where name.hasPrefix("x-baidu-"):
+            // First, because most fields are for the hub, and reading their values is expensive.
+            guard Self.isHeader(name, of: platform), let value = field.printable, !value.isEmpty else { continue }
+            guard platform == .apns else {
                 headers.append(PushHeader(field.name.rawName, value))
-            case .mpns where name.hasPrefix("x-") && !Self.isTransportHeader(name):
-                headers.append(PushHeader(field.name.rawName, value))
-            default: continue
+                continue
             }
+            let own = name.hasPrefix("x-") ? String(name.dropFirst(2)) : name
+            if own == name || fields.text(own)?.nonEmpty == nil { headers.append(PushHeader(own, value)) }
         }
         return headers
+    }
+
+    /// Whether a header is passed on to the push service.
+    private static func isHeader(_ name: String, of platform: Platform) -> Bool {
+        switch platform {
+        case .apns: name.hasPrefix("apns-") || name.hasPrefix("x-apns-")
+        case .wns: name.hasPrefix("x-wns-")
+        case .baidu: name.hasPrefix("x-baidu-")
+        case .mpns: name.hasPrefix("x-") && !isTransportHeader(name)
+        default: false
+        }
     }
 
     /// Whether Azure's clients or proxies add the header to any request.
