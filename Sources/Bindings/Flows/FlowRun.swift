@@ -9,7 +9,7 @@ package final class FlowRun: Sendable {
     package let identity: Identity
     let parameters: FlowParameters
     private let role: RunRole
-    private let shared: SharedState
+    let shared: SharedState
     let began: Timestamp
     let sink: @Sendable (FlowEvent) -> Void
     let state: Mutex<State>
@@ -89,7 +89,6 @@ package final class FlowRun: Sendable {
     var shownEvents: ShownEvents { shared.shownEvents }
     var withheld: SecretMasker { shared.withheld }
     var account: RunAccount { shared.account }
-    var operations: OperationLimiter { shared.operations }
 
     /// The run attached to a call, otherwise this one.
     func attached(_ attachment: (any AnyObject & Sendable)?) -> FlowRun { attachment as? FlowRun ?? self }

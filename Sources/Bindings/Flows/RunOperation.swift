@@ -30,8 +30,8 @@ struct RunOperation: Sendable {
         try account.charge(.memory, memory)
         defer { account.release(.memory, memory) }
         if kind != .bounded { return try await attributed(work) }
-        try await run.operations.enter()
-        defer { run.operations.leave() }
+        try await run.shared.operations.enter()
+        defer { run.shared.operations.leave() }
         return try await attributed(work)
     }
 
