@@ -133,7 +133,7 @@ final class SendIntake: Sendable {
         _ targets: inout ResolvedTargets?, _ approved: inout ApprovedReach?
     ) async throws(PushError) -> String? {
         guard let admission else { return nil }
-        let counter = HostedReachCounter(host, targets)
+        let counter = RememberingReachCounter(host, targets)
         switch try await admission.answer(draft, original: original, counter) {
         case .sent(let id): return id
         case .admitted(let its):
@@ -213,7 +213,7 @@ final class SendIntake: Sendable {
 }
 
 /// Counts the devices that a send would reach, and remembers the targets that were found.
-private final class HostedReachCounter: ReachCounting {
+private final class RememberingReachCounter: ReachCounting {
     private let host: any IntakeHost
     private let found: Mutex<ResolvedTargets?>
 
