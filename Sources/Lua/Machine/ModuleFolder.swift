@@ -20,22 +20,23 @@ struct ModuleFolder: Sendable {
     }
 
     private func script(at path: String) throws -> LuaScript? {
-        // O_PATH opens any kind of file without side effects. The descriptor ensures that the file checked is the file read.
-        let probe = open(path, Self.pathOnly | O_CLOEXEC)
-        guard probe >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))")
+        let confined: ConfinedFile
+        do throws(ConfinedFile.OpenError) {
+            confined = try ConfinedFile(path)
+        } catch {
+            if error.isMissing { return nil }
+            throw LuaError.unreadable(path, "cannot be read: \(error.text)")
         }
-        defer { close(probe) }
-        guard let real = Self.target(of: "/proc/self/fd/\(probe)"), let root = Self.realPath(self.path.isEmpty ? "." : self.path)
+        defer { confined.close() }
+        guard let real = confined.realPath, let root = ConfinedFile.realPath(self.path.isEmpty ? "." : self.path)
         else { throw LuaError.unreadable(path, "cannot be read: its real path is unknown") }
-        guard real.hasPrefix(root == "/" ? "/" : root + "/") else {
+        guard ConfinedFile.isPath(real, below: root) else {
             throw LuaError.unreadable(path, "is a link that leads out of \(self.path.isEmpty ? "." : self.path)")
         }
         // The syntax error of another file would show a part of its text.
         guard real.hasSuffix(".lua") else { throw LuaError.unreadable(path, "is a link to a file that is not a Lua file") }
         // O_NONBLOCK: opening a FIFO must not block the thread.
-        let file = open("/proc/self/fd/\(probe)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let file = open(confined.descriptorPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))") }
         defer { close(file) }
         // A file that cannot seek is a pipe or a terminal.
@@ -54,22 +55,6 @@ struct ModuleFolder: Sendable {
             bytes += buffer[..<count]
             guard bytes.count <= LuaSearchPath.sizeLimit else { throw LuaError.unreadable(path, LuaSearchPath.tooLarge) }
         }
-    }
-
-    /// `O_PATH`, which the Swift overlay does not define.
-    private static let pathOnly: Int32 = 0o10000000
-
-    private static func target(of link: String) -> String? {
-        var buffer = [CChar](repeating: 0, count: 4_097)
-        let count = readlink(link, &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        return String(validating: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
-    private static func realPath(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(validatingCString: resolved)
     }
 
     /// Names of existing modules, for messages. The search is bounded, so a large tree may be listed incompletely.

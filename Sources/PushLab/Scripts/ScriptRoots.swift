@@ -1,5 +1,5 @@
 import Bindings
-import Glibc
+import Lua
 import PushModel
 import PushRuntime
 
@@ -17,7 +17,8 @@ struct ScriptRoots {
         let above = FilePath.normalized("\(script.folder)/..")
         // Never above the working directory, which is outside the project.
         let isOutside =
-            above == ".." || above.hasPrefix("../") || above.hasPrefix("/") && Self.realPath(".").map { $0.hasPrefix(above) } ?? true
+            above == ".." || above.hasPrefix("../")
+            || above.hasPrefix("/") && ConfinedFile.realPath(".").map { $0.hasPrefix(above) } ?? true
         if script.name.hasSuffix("_spec.lua"), !isOutside { folders.append(above) }
         // The working directory has no name, so that errors show paths relative to it.
         let named = (folders + script.roots).filter { $0 != "." && !$0.isEmpty }
@@ -28,36 +29,33 @@ struct ScriptRoots {
     /// it exists, and the other errors of ``ScriptFile``.
     package func script(at path: String) throws(PushError) -> FlowScript {
         guard path.hasSuffix(Self.suffix) else { throw Self.outside(path, "its name does not end in \(Self.suffix)") }
-        // O_PATH has no side effects on devices and pipes. Reading through the descriptor ensures that the checked file is the one that is
-        // read.
-        let probe = open(path, Self.pathOnly | O_CLOEXEC)
-        let failure = errno
-        guard probe >= 0 else {
+        let file: ConfinedFile
+        do throws(ConfinedFile.OpenError) {
+            file = try ConfinedFile(path)
+        } catch {
             guard contains(absolute(path), where: { absolute($0) }) else { throw outside(path) }
-            if failure == ENOENT || failure == ENOTDIR { throw missing(path) }
-            throw PushError("script.unreadable", "\(path) cannot be read: \(String(cString: strerror(failure)))")
+            if error.isMissing { throw missing(path) }
+            throw PushError("script.unreadable", "\(path) cannot be read: \(error.text)")
         }
-        defer { close(probe) }
-        guard let real = Self.target(of: "/proc/self/fd/\(probe)"), contains(real, where: Self.realPath) else { throw outside(path) }
+        defer { file.close() }
+        guard let real = file.realPath, contains(real, where: ConfinedFile.realPath) else { throw outside(path) }
         guard real.hasSuffix(Self.suffix) else { throw Self.outside(path, "it is a link to a file that is not a Lua file") }
-        var script = try ScriptFile.read(path, opening: "/proc/self/fd/\(probe)")
+        var script = try ScriptFile.read(path, opening: file.descriptorPath)
         script.roots = folders
         return script
     }
 
     private static let suffix = ".lua"
-    /// `O_PATH`, which the Glibc module does not define.
-    private static let pathOnly: Int32 = 0o10000000
 
     private func contains(_ path: String, where real: (String) -> String?) -> Bool {
         folders.contains { folder in
             guard let root = real(folder.isEmpty ? "." : folder) else { return false }
-            return path.hasPrefix(root == "/" ? root : "\(root)/")
+            return ConfinedFile.isPath(path, below: root)
         }
     }
 
     private func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = Self.realPath(".") else { return FilePath.normalized(path) }
+        guard !path.hasPrefix("/"), let folder = ConfinedFile.realPath(".") else { return FilePath.normalized(path) }
         return FilePath.normalized("\(folder)/\(path)")
     }
 
@@ -77,18 +75,5 @@ struct ScriptRoots {
         PushError(
             "script.outside", "\(path.isEmpty ? "." : path) is not a script of the project: \(why); not opened",
             hint: "move the flow into the folder of the script that runs it, or below the working directory")
-    }
-
-    private static func target(of link: String) -> String? {
-        var buffer = [CChar](repeating: 0, count: 4_097)
-        let count = readlink(link, &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        return String(validating: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
-    private static func realPath(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(validatingCString: resolved)
     }
 }
