@@ -54,7 +54,7 @@ final class ServerHubs: ForwardingHub {
     /// Applies the server's ceiling to sends of plugins. The principal is taken from the hook that is running.
     fileprivate func guarded(_ hub: ServedHub) -> any HubGateway {
         let principal = HookOrigin.plugins.last.map { Principal(origin: $0) } ?? .server
-        return LimitedHub(hub.service, admission(to: hub, principal, ceiling: nil))
+        return LimitedHub(hub.service, admission(to: hub, principal, ceiling: nil), waitsForResults: true)
     }
 
     /// The check that admits a principal's sends or requires approval for them.

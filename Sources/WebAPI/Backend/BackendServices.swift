@@ -40,7 +40,7 @@ package struct BackendServices: Sendable {
     /// The app backend for a hub.
     func backend(of hub: ServedHub) -> AppBackend {
         AppBackend(
-            environment: environment, accounts: accounts, hub: AcceptingHub(hub.service, admission(to: hub)), securePayloads: securePayloads
-        )
+            environment: environment, accounts: accounts, hub: LimitedHub(hub.service, admission(to: hub), waitsForResults: false),
+            securePayloads: securePayloads)
     }
 }

@@ -23,6 +23,7 @@ private struct FullTrail: AuditTrail {
     private var hub: NotificationHub { bench.hub }
     private static let approvalHub = Approval.Hub(number: 1, name: "hub")
     private static let ops = Principal.key("ops", hub: nil)
+    private static let nightly = SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: approvalHub)
 
     init() throws {
         bench = try HubBench()
@@ -57,10 +58,7 @@ private struct FullTrail: AuditTrail {
         try await register(1...12)
         let error = await refusal { try await send(.alert("Outage", to: "all"), note: "outage notice") }
         #expect(error?.code == "approval.required" && error?.status == 403)
-        #expect(
-            error?.message
-                == "sending to 12 devices needs approval (limit 10); not sent, request a-1 is pending"
-        )
+        #expect(error?.message == "sending to 12 devices needs approval (limit 10); not sent, request a-1 is pending")
         #expect(error?.details == ["approval": "a-1", "devices": 12, "ceiling": 10])
         #expect(try await sent() == 0)
         let waiting = try await sendGuard.decisions.approval("a-1")
@@ -331,7 +329,7 @@ private struct FullTrail: AuditTrail {
 
     @Test func `A send of a flow needs approval, too`() async throws {
         try await register(1...12)
-        let flow = LimitedHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.approvalHub)))
+        let flow = LimitedHub(hub, sendGuard.admission(Self.nightly), waitsForResults: true)
         let error = await refusal { try await flow.send(.alert(to: "all")) }
         #expect(error?.code == "approval.required" && error?.message.contains("(limit 3 for flow:nightly)") == true)
         #expect(
@@ -344,7 +342,7 @@ private struct FullTrail: AuditTrail {
 
     @Test func `A send that returns before delivery needs approval, however it is made`() async throws {
         try await register(1...12)
-        let accepting = AcceptingHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.approvalHub)))
+        let accepting = LimitedHub(hub, sendGuard.admission(Self.nightly), waitsForResults: false)
         let request = try NotificationRequest.alert(to: "all")
         let plan = try #require(try await accepting.plan(PlanRequest(audience: request.audience, content: request.content)).id)
         #expect(await refusal { try await accepting.send(request) }?.code == "approval.required")
@@ -355,9 +353,9 @@ private struct FullTrail: AuditTrail {
 
     @Test func `The principal that started a flow cannot approve its sends`() async throws {
         try await register(1...12)
-        var sender = SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.approvalHub)
+        var sender = Self.nightly
         sender.behalf = Self.ops
-        let flow = LimitedHub(hub, sendGuard.admission(sender))
+        let flow = LimitedHub(hub, sendGuard.admission(sender), waitsForResults: true)
         #expect(await refusal { try await flow.send(.alert(to: "all")) }?.code == "approval.required")
         #expect(try await sendGuard.decisions.approval("a-1").words.contains("requested by flow:nightly, which key:ops started"))
         #expect(await refusal { try await sendGuard.decisions.approve("a-1", by: Self.ops, hubs) }?.code == "approval.own")
