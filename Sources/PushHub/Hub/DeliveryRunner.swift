@@ -30,7 +30,7 @@ struct DeliveryRunner {
         let (stored, dueTime) = (intake.notification(checked), checked.draft.dueTime)
         if dueTime == nil { services.active[stored.outcome.id] = stored.outcome }
         do throws(PushError) {
-            _ = try await intake.accept(stored, for: host)
+            _ = try await intake.store(stored, for: host)
         } catch {
             services.active[stored.outcome.id] = nil
             throw error

@@ -154,7 +154,7 @@ final class SendIntake: Sendable {
         }
         try ChargedWork.check()
         let stored = notification(checked)
-        if let first = try await accept(stored, for: host) { return first }
+        if let first = try await store(stored, for: host) { return first }
         await host.enqueue(stored, checked.targets.take(), for: order.account)
         notifySentInBackground(stored, checked.draft)
         return AcceptedNotification(outcome: stored.outcome, isRepeated: false)
@@ -180,7 +180,7 @@ final class SendIntake: Sendable {
     }
 
     /// Stores a notification. Returns the first one if its idempotency key was used before; otherwise nil.
-    func accept(_ stored: StoredNotification, for host: any IntakeHost) async throws(PushError) -> AcceptedNotification? {
+    func store(_ stored: StoredNotification, for host: any IntakeHost) async throws(PushError) -> AcceptedNotification? {
         if let first = try await repeated(try await store.accept(stored), host) { return first }
         metrics.accepted()
         return nil

@@ -100,7 +100,7 @@ extension NotificationHub {
     fileprivate func stored(_ request: NotificationRequest) async throws -> StoredNotification {
         let draft = SendDraft(hub: name, request: request, dueTime: nil, origin: [])
         let stored = intake.notification(SendIntake.Checked(draft: draft))
-        _ = try await intake.accept(stored, for: self)
+        _ = try await intake.store(stored, for: self)
         return stored
     }
 
