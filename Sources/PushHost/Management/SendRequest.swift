@@ -30,8 +30,8 @@ struct SendRequest: Sendable {
     ///
     /// Throws `usage.value`.
     static func requests(
-        text: String?, message: [String], native: [String], tags: String?, channel: String? = nil, at time: String?, pace: String?,
-        isTest: Bool, note: String? = nil, now: Timestamp
+        of content: ContentOptions, tags: String?, channel: String?, at time: String?, pace: String?, isTest: Bool, note: String?,
+        now: Timestamp
     ) throws(PushError) -> [SendRequest] {
         if let note, note.isEmpty || note.count > SendGuard.maximumNoteLength || !note.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) {
             throw value("--note: invalid note", "write one line of at most \(SendGuard.maximumNoteLength) characters")
@@ -39,7 +39,7 @@ struct SendRequest: Sendable {
         let dueTime = try time.map { text throws(PushError) in try Self.dueTime(text, now) }
         guard dueTime == nil || !isTest else { throw value("--test and --at cannot be combined", "remove one of them") }
         let pace = try pace.map { text throws(PushError) in try Self.pace(text) }
-        let contents = try contents(text: text, message: message, native: native)
+        let contents = try contents(of: content)
         if channel != nil {
             guard contents.count == 1, case .native(.apns, _)? = contents.first else {
                 throw value("--channel needs one native APNs payload", "pass --native apns FILE, and no text")
@@ -53,11 +53,11 @@ struct SendRequest: Sendable {
     /// Adds the content in the form of the JSON API, with all platforms in one. Adds nothing if none is given.
     ///
     /// Throws `usage.value`.
-    static func addContent(text: String?, message: [String], native: [String], to body: inout JSONObject) throws(PushError) {
-        guard text != nil || !message.isEmpty || !native.isEmpty else { return }
+    static func addContent(_ content: ContentOptions, to body: inout JSONObject) throws(PushError) {
+        guard content.text != nil || !content.message.isEmpty || !content.native.isEmpty else { return }
         var payloads = JSONObject()
-        for content in try contents(text: text, message: message, native: native) {
-            switch content {
+        for part in try contents(of: content) {
+            switch part {
             case .message(let properties):
                 body.append("message", .object(JSONObject(properties.map { ($0.name, JSON.string($0.value)) })))
             case .native(let platform, let payload):
@@ -84,12 +84,13 @@ struct SendRequest: Sendable {
         }
     }
 
-    private static func contents(text: String?, message: [String], native: [String]) throws(PushError) -> [Content] {
+    private static func contents(of given: ContentOptions) throws(PushError) -> [Content] {
+        let native = given.native
         guard native.isEmpty else {
             guard native.count % 2 == 0 else {
                 throw value("--native: expected a platform and a file", "write --native apns FILE")
             }
-            guard text == nil, message.isEmpty else {
+            guard given.text == nil, given.message.isEmpty else {
                 throw value("--native cannot be combined with TEXT or --message", "remove the text; the files are whole payloads")
             }
             var contents: [Content] = []
@@ -103,8 +104,8 @@ struct SendRequest: Sendable {
             }
             return contents
         }
-        var properties: [(name: String, value: String)] = text.map { [("message", $0)] } ?? []
-        for pair in message {
+        var properties: [(name: String, value: String)] = given.text.map { [("message", $0)] } ?? []
+        for pair in given.message {
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
                 throw value("--message \(pair): invalid property", "write --message name=value")
             }

@@ -105,6 +105,17 @@ import Testing
         try check(PushHostCommand.self)
     }
 
+    @Test func `options that commands share are listed where each command has them`() {
+        let send = CommandDescription(SendCommand.self)
+        #expect(send.arguments.map(\.name) == ["TEXT"])
+        #expect(
+            send.options.prefix(8).map(\.name)
+                == ["--to", "--broadcast", "--channel", "--plan", "--tolerance", "--message", "--native", "--at"])
+        let plan = CommandDescription(PlanMakeCommand.self)
+        #expect(plan.arguments.map(\.name) == ["TEXT"])
+        #expect(plan.options.prefix(5).map(\.name) == ["--to", "--broadcast", "--message", "--native", "--all"])
+    }
+
     @Test func `what a command's validation reports keeps its code and hint`() {
         let record = ValidationRecord()
         ValidationRecord.$current.withValue(record) {

@@ -17,11 +17,8 @@ struct SendCommand: AsyncParsableCommand {
             failed or the send was stopped · 130 interrupted; accepted notifications are still sent.
             """)
 
-    @Argument(help: "Text of the notification.")
-    var text: String?
-
-    @Option(help: ArgumentHelp("Tag expression that selects the recipients, such as 'sports && !quiet'.", valueName: "tags"))
-    var to: String?
+    @OptionGroup
+    var audience: AudienceOptions
 
     @Flag(help: "Send to every device of the hub.")
     var broadcast = false
@@ -44,14 +41,8 @@ struct SendCommand: AsyncParsableCommand {
             valueName: "count|%"))
     var tolerance: String?
 
-    @Option(help: ArgumentHelp("Template property; may be repeated.", valueName: "name=value"))
-    var message: [String] = []
-
-    @Option(
-        parsing: .upToNextOption,
-        help: ArgumentHelp("Native payloads: a platform and a file for each.", valueName: "platform file"),
-        completion: .file())
-    var native: [String] = []
+    @OptionGroup
+    var content: ContentOptions
 
     @Option(help: ArgumentHelp("Time to send, such as 2026-12-24T18:00:00Z, or a duration from now such as 90m.", valueName: "time"))
     var at: String?
@@ -82,7 +73,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func validate() throws {
         if plan != nil {
-            guard to == nil, !broadcast, channel == nil else {
+            guard audience.to == nil, !broadcast, channel == nil else {
                 throw ValidationError.usage(
                     "--plan cannot be combined with --to, --broadcast or --channel", hint: "remove them; the plan selects the recipients")
             }
@@ -93,22 +84,17 @@ struct SendCommand: AsyncParsableCommand {
             return
         }
         guard tolerance == nil else { throw ValidationError.usage("--tolerance needs --plan", hint: "add --plan, or remove --tolerance") }
-        guard broadcast || to != nil || channel != nil else {
+        guard broadcast || audience.to != nil || channel != nil else {
             throw ValidationError.usage("no recipients", hint: "use --to TAGS, --broadcast, --plan ID or --channel ID")
         }
-        guard channel == nil || !broadcast && to == nil else {
+        guard channel == nil || !broadcast && audience.to == nil else {
             throw ValidationError.usage("--channel cannot be combined with --to or --broadcast", hint: "remove one of them")
         }
         guard channel == nil || !dryRun else {
             throw ValidationError.usage(
                 "--dry-run and --channel cannot be combined", hint: "the server does not know the devices of a channel")
         }
-        guard !(broadcast && to != nil) else {
-            throw ValidationError.usage("--to and --broadcast cannot be combined", hint: "remove one of them")
-        }
-        guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
-            throw ValidationError.usage("--to is empty", hint: "write a tag expression, or use --broadcast for every device")
-        }
+        try audience.check(broadcast: broadcast)
     }
 
     func run() async {
@@ -116,8 +102,7 @@ struct SendCommand: AsyncParsableCommand {
         if let plan { await send(to: plan, session) }
         await session.run { () throws(PushError) in
             let requests = try SendRequest.requests(
-                text: text, message: message, native: native, tags: to, channel: channel, at: at, pace: pace, isTest: test,
-                note: note, now: SystemClock().now)
+                of: content, tags: audience.to, channel: channel, at: at, pace: pace, isTest: test, note: note, now: SystemClock().now)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let sender = Sender(client: client, hub: try await client.hubs.name(hub), progress: session.progress)
                 if dryRun { return try await preview(requests, sender) }
@@ -134,7 +119,7 @@ struct SendCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             var body: JSONObject = ["audience": ["plan": .string(plan)]]
             if let tolerance { body.append("tolerance", .string(try DriftTolerance(usage: tolerance).description)) }
-            try SendRequest.addContent(text: text, message: message, native: native, to: &body)
+            try SendRequest.addContent(content, to: &body)
             try SendRequest.addOptions(at: at, pace: pace, now: SystemClock().now, to: &body)
             let request = JSON.object(body)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in

@@ -30,23 +30,14 @@ struct PlanMakeCommand: AsyncParsableCommand {
             Exit codes: 0 done · 2 usage · 4 server error, or the server is unreachable · 6 no recipients, with --fail-on-no-target.
             """)
 
-    @Argument(help: "Text of the notification.")
-    var text: String?
-
-    @Option(help: ArgumentHelp("Tag expression that selects the recipients, such as 'sports && !quiet'.", valueName: "tags"))
-    var to: String?
+    @OptionGroup
+    var audience: AudienceOptions
 
     @Flag(help: "Plan for every device of the hub.")
     var broadcast = false
 
-    @Option(help: ArgumentHelp("Template property; may be repeated.", valueName: "name=value"))
-    var message: [String] = []
-
-    @Option(
-        parsing: .upToNextOption,
-        help: ArgumentHelp("Native payloads: a platform and a file for each.", valueName: "platform file"),
-        completion: .file())
-    var native: [String] = []
+    @OptionGroup
+    var content: ContentOptions
 
     @Flag(help: "Also list every device.")
     var all = false
@@ -58,23 +49,18 @@ struct PlanMakeCommand: AsyncParsableCommand {
     var target: HubOptions
 
     func validate() throws {
-        guard broadcast || to != nil else {
+        guard broadcast || audience.to != nil else {
             throw ValidationError.usage("no recipients", hint: "use --to TAGS or --broadcast")
         }
-        guard !(broadcast && to != nil) else {
-            throw ValidationError.usage("--to and --broadcast cannot be combined", hint: "remove one of them")
-        }
-        guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
-            throw ValidationError.usage("--to is empty", hint: "write a tag expression, or use --broadcast for every device")
-        }
+        try audience.check(broadcast: broadcast)
     }
 
     func run() async {
         let session = ManagementSession(isJSON: target.server.json)
         await session.run { () throws(PushError) in
             var body = JSONObject()
-            body.append("audience", to.map { ["tagExpression": .string($0)] } ?? ["broadcast": "everyone"])
-            try SendRequest.addContent(text: text, message: message, native: native, to: &body)
+            body.append("audience", audience.to.map { ["tagExpression": .string($0)] } ?? ["broadcast": "everyone"])
+            try SendRequest.addContent(content, to: &body)
             let request = JSON.object(body)
             return try await ManagementClient.with(try target.server.target()) { client throws(PushError) in
                 let plans = PlanSession(client: client, hub: try await client.hubs.name(target.hub))
