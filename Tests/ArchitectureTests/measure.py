@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the shape of the sources: cycles between folders, widths of types, protocols and initialisers.
+"""Measures the shape of the sources: cycles between folders, widths of types, protocols, initialisers and functions.
 
     Tests/ArchitectureTests/measure.py [ROOT] [--detail | --json]
 
@@ -19,6 +19,7 @@ from pathlib import Path
 
 WIDEST_PROTOCOL = 6
 WIDEST_INITIALISER = 8
+WIDEST_FUNCTION = 8
 MOST_FILES = 30
 LONGEST_TYPE = 600
 
@@ -50,6 +51,18 @@ def block_end(text, start):
     return len(text)
 
 
+def after_generics(text, place):
+    """The offset after the generic parameters that begin at `place`, or `place` if there are none."""
+    depth = 0
+    while place < len(text) and (depth or text[place] == "<"):
+        if text[place] == "<":
+            depth += 1
+        elif text[place] == ">" and text[place - 1] != "-":
+            depth -= 1
+        place += 1
+    return place
+
+
 def parameters(text, opening):
     """How many parameters stand in the parentheses that begin at `opening`."""
     depth, commas, has_any = 0, 0, False
@@ -79,7 +92,7 @@ class Source:
         self.text = stripped(path.read_text())
         self.lines = self.text.count("\n")
         self.declared, self.types, self.protocols, self.initialisers, self.memberwise = set(), [], [], [], []
-        self.methods, self.initialiser_calls = [], []
+        self.methods, self.initialiser_calls, self.functions = [], [], []
         self.kinds = set()
         self.read()
         self.words = set(re.findall(r"\b[A-Z]\w+", self.text))
@@ -121,6 +134,11 @@ class Source:
         for match in re.finditer(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\(", self.text):
             owners = [name for start, end, name in blocks if start < match.start() < end]
             self.initialisers.append((owners[-1] if owners else "?", parameters(self.text, match.end() - 1)))
+        for match in re.finditer(r"\bfunc\s+(\w+|`[^`]+`|[^\s\w(`]+)\s*", self.text):
+            owners = [name for start, end, name in blocks if start < match.start() < end]
+            opening = after_generics(self.text, match.end())
+            name = f"{owners[-1]}.{match.group(1)}" if owners else match.group(1)
+            self.functions.append((name, parameters(self.text, self.text.index("(", opening))))
         # `Name.init(…)`, `self.init(…)`, and `.init(…)` of a type that the line does not name, which counts for the file.
         for match in re.finditer(r"(?:\b([A-Z]\w*)|\b[Ss]elf|(?<![\w)\]?]))\.init\(", self.text):
             owners = [name for start, end, name in blocks if start < match.start() < end]
@@ -226,6 +244,7 @@ def measured(root):
         "initialisers": largest(
             [(f"{s.target}.{name}", count) for s in sources for name, count in s.initialisers] + memberwise_calls(sources),
             WIDEST_INITIALISER),
+        "functions": largest(((f"{s.target}.{name}", count) for s in sources for name, count in s.functions), WIDEST_FUNCTION),
         "folders": {folder: count for folder, count in sorted(counts.items()) if count > MOST_FILES},
         "ports": {str(source.path.relative_to(root)): 1 for source in sources if {"protocol", "type"} <= source.kinds},
         "parts": sum("+" in source.path.name for source in sources),
@@ -255,6 +274,7 @@ def main():
         (f"Protocols of more than {WIDEST_PROTOCOL} methods", "methods"),
         (f"Protocols of more than {WIDEST_PROTOCOL} members: methods and properties", "protocols"),
         (f"Initialisers of more than {WIDEST_INITIALISER} parameters, or calls of memberwise ones with as many arguments", "initialisers"),
+        (f"Functions of more than {WIDEST_FUNCTION} parameters", "functions"),
         (f"Folders of more than {MOST_FILES} files", "folders"),
         ("Files that declare a protocol and another type that is not private", "ports"),
     ]:

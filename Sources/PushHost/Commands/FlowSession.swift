@@ -83,8 +83,7 @@ struct FlowSession {
             seed: command.seed, scripts: ProjectScripts(sources: sources))
         if command.json { runner.detail = .full }
         let end = await run(
-            script, options, runner, account, printing, interruption, planning: environment.planning, isRehearsal: plan.isRehearsal,
-            longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.lastAnswerTimeout })
+            script, options, runner, account, printing, interruption, planning: environment.planning, isRehearsal: plan.isRehearsal)
         let notice = Task { [errors] in
             try await Task.sleep(for: .seconds(1))
             if environment.hasLabSession {
@@ -119,11 +118,9 @@ struct FlowSession {
     /// How long after the run's time limit to wait for the target's last answers.
     private static let lastAnswerTimeout: Duration = .seconds(3)
 
-    /// - Parameter longest: real time after which to stop waiting for the target; nil for no limit.
     private func run(
         _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ account: RunAccount,
-        _ printing: RunPrinter,
-        _ interruption: Interruption, planning: PlanningHub?, isRehearsal: Bool, longest: Duration?
+        _ printing: RunPrinter, _ interruption: Interruption, planning: PlanningHub?, isRehearsal: Bool
     ) async -> SessionResult {
         let text = printing.text
         if command.flowHelp { return SessionResult(status: await help(script, runner)) }
@@ -137,6 +134,8 @@ struct FlowSession {
         }
         interruption.onInterrupt { task.cancel() }
         output.onOutputClosed { task.cancel() }
+        // Real time after which to stop waiting for a target on another machine.
+        let longest = isRehearsal ? nil : command.timeout.map { $0 + Self.lastAnswerTimeout }
         let deadline = RealDeadline(after: longest) { task.cancel() }
         // A run that waits for a simulated connection does not notice its time limit, so the connections are closed then.
         let exchangeDeadline = RealDeadline(after: isRehearsal ? command.timeout : nil) {

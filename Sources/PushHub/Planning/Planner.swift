@@ -92,10 +92,12 @@ struct Planner: Sendable {
         let drift = planned.difference(to: now)
         guard drift.count > binding.tolerance.most(of: planned.count) else { return }
         throw PushError.drifted(
-            stored, binding.tolerance, joined: drift.joined.count, left: drift.left.count, changed: drift.changed.count,
-            firstJoined: try await shown(now.part(drift.joined.prefix(Self.devicesListed))),
-            firstLeft: try await shown(planned.part(drift.left.prefix(Self.devicesListed))),
-            firstChanged: try await shown(now.part(drift.changed.prefix(Self.devicesListed))), now: environment.clock.now)
+            stored, binding.tolerance, joined: try await drifted(drift.joined, of: now), left: try await drifted(drift.left, of: planned),
+            changed: try await drifted(drift.changed, of: now))
+    }
+
+    private func drifted(_ members: [Int], of audience: PlannedAudience) async throws(PushError) -> DriftedDevices {
+        DriftedDevices(count: members.count, first: try await shown(audience.part(members.prefix(Self.devicesListed))))
     }
 
     // MARK: - Devices
@@ -173,6 +175,13 @@ extension PlannedAudience {
     }
 }
 
+/// Devices by which an audience differs from its plan.
+private struct DriftedDevices {
+    let count: Int
+    /// The first of them.
+    let first: [PlannedDevice]
+}
+
 extension PushError {
     /// The ids of up to three devices, in parentheses.
     private static func names(_ devices: [PlannedDevice]) -> String {
@@ -181,24 +190,23 @@ extension PushError {
     }
 
     fileprivate static func drifted(
-        _ stored: StoredPlan, _ tolerance: DriftTolerance, joined: Int, left: Int, changed: Int, firstJoined: [PlannedDevice],
-        firstLeft: [PlannedDevice], firstChanged: [PlannedDevice], now: Timestamp
+        _ stored: StoredPlan, _ tolerance: DriftTolerance, joined: DriftedDevices, left: DriftedDevices, changed: DriftedDevices
     ) -> PushError {
         let most = tolerance.most(of: stored.members)
-        let all = joined + left + changed
-        let changes = changed == 0 ? "" : ", \(changed) would get something else\(names(firstChanged))"
+        let all = joined.count + left.count + changed.count
+        let changes = changed.count == 0 ? "" : ", \(changed.count) would get something else\(names(changed.first))"
         return PushError(
             "plan.drifted",
-            "the audience of plan \(stored.id) has drifted since \(stored.report.plannedAt.iso8601(fraction: false)): \(joined) joined\(names(firstJoined)), "
-                + "\(left) left\(names(firstLeft))\(changes); at most \(most) of its \(stored.members) devices may differ; not sent",
+            "the audience of plan \(stored.id) has drifted since \(stored.report.plannedAt.iso8601(fraction: false)): \(joined.count) joined\(names(joined.first)), "
+                + "\(left.count) left\(names(left.first))\(changes); at most \(most) of its \(stored.members) devices may differ; not sent",
             hint:
                 "make a new plan and check it; or send with a tolerance of \(all), which reaches only devices of the plan that are still "
                 + "registered", status: 409,
             details: [
-                "plan": .string(stored.id), "joined": .integer(Int64(joined)), "left": .integer(Int64(left)),
-                "changed": .integer(Int64(changed)), "tolerated": .integer(Int64(most)), "planned": .integer(Int64(stored.members)),
-                "firstJoined": .array(firstJoined.map(\.document)), "firstLeft": .array(firstLeft.map(\.document)),
-                "firstChanged": .array(firstChanged.map(\.document)),
+                "plan": .string(stored.id), "joined": .integer(Int64(joined.count)), "left": .integer(Int64(left.count)),
+                "changed": .integer(Int64(changed.count)), "tolerated": .integer(Int64(most)), "planned": .integer(Int64(stored.members)),
+                "firstJoined": .array(joined.first.map(\.document)), "firstLeft": .array(left.first.map(\.document)),
+                "firstChanged": .array(changed.first.map(\.document)),
             ])
     }
 }
