@@ -26,8 +26,9 @@ enum AuditExport {
         do {
             bytes = Array(try Data(contentsOf: URL(filePath: path)))
         } catch {
-            let why = String(cString: strerror(errno))
-            throw PushError("audit.file", "\(path) cannot be read: \(why)", hint: "name a file created by pushhost audit export")
+            let reason = String(cString: strerror(errno))
+            let fault = (error as? CocoaError)?.code == .fileReadNoSuchFile ? "does not exist" : "cannot be read: \(reason)"
+            throw PushError("audit.file", "\(path) \(fault)", hint: "name a file created by pushhost audit export")
         }
         guard !bytes.isEmpty else {
             throw PushError(

@@ -37,17 +37,17 @@ package struct NewFiles {
                 "init.exists", "\(folder) already has \(taken.joined(separator: ", ")); nothing was written",
                 hint: hint)
         }
-        var made: [Made] = []
+        var created: [CreatedEntry] = []
         do throws(PushError) {
-            for file in files { try write(file, &made) }
+            for file in files { try write(file, &created) }
         } catch {
-            for thing in made.reversed() { thing.remove() }
+            for entry in created.reversed() { entry.remove() }
             throw error
         }
     }
 
     /// A created file or folder, to be removed if a later one fails.
-    private enum Made {
+    private enum CreatedEntry {
         case folder(String)
         case file(String)
 
@@ -59,28 +59,28 @@ package struct NewFiles {
         }
     }
 
-    private func write(_ file: File, _ made: inout [Made]) throws(PushError) {
+    private func write(_ file: File, _ created: inout [CreatedEntry]) throws(PushError) {
         let path = fullPath(file.path)
         for folder in Self.folders(above: path) where !Self.exists(folder) {
-            guard mkdir(folder, 0o777) == 0 else { throw Self.failure(folder) }
-            made.append(.folder(folder))
+            guard mkdir(folder, 0o777) == 0 else { throw Self.failure(folder, after: created) }
+            created.append(.folder(folder))
         }
         // O_EXCL: fails if the file has been created meanwhile.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Self.failure(path) }
-        made.append(.file(path))
+        guard descriptor >= 0 else { throw Self.failure(path, after: created) }
+        created.append(.file(path))
         var rest = Array(file.text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                let error = Self.failure(path)
+                let error = Self.failure(path, after: created)
                 close(descriptor)
                 throw error
             }
             rest.removeFirst(count)
         }
-        guard close(descriptor) == 0 else { throw Self.failure(path) }
+        guard close(descriptor) == 0 else { throw Self.failure(path, after: created) }
     }
 
     private func fullPath(_ path: String) -> String { folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)" }
@@ -103,9 +103,11 @@ package struct NewFiles {
         path.indices.filter { path[$0] == "/" && $0 != path.startIndex }.map { String(path[..<$0]) }
     }
 
-    private static func failure(_ path: String) -> PushError {
-        PushError(
-            "init.failed", "\(path) could not be written: \(String(cString: strerror(errno))); all files written before were removed",
+    private static func failure(_ path: String, after created: [CreatedEntry]) -> PushError {
+        let reason = String(cString: strerror(errno))
+        let result = created.isEmpty ? "nothing was written" : "all files written before were removed"
+        return PushError(
+            "init.failed", "\(path) could not be written: \(reason); \(result)",
             hint: "use a folder that you can write to, on a disk with free space")
     }
 }
