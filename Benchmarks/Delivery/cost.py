@@ -82,7 +82,7 @@ def run(command):
     return done.stdout, passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def told(output):
+def reported(output):
     """The figures that a program reports: accepted pushes, elapsed seconds, CPU seconds."""
     accepted, passed, used = output.split()[-3:]
     return int(accepted), float(passed), float(used)
@@ -94,7 +94,7 @@ def connector(service, streams):
         # Encryption takes long.
         count = pushes // 10 if service == "webpush" else pushes
         command = [benchmark, "connector", service, str(port), f"{folder}/certificate.pem", f"{folder}/{key}", str(streams), str(count)]
-        return told(run(command)[0])
+        return reported(run(command)[0])
 
     return measure
 
@@ -110,11 +110,11 @@ def hub(port, folder):
                 os.unlink(f"{folder}/sending.sqlite{suffix}")
     *figures, memory = output.split()
     memories.append(int(memory))
-    return told(" ".join(figures))
+    return reported(" ".join(figures))
 
 
 def curve(port, folder):
-    return told(run([benchmark, "curve", str(pushes // 10)])[0])
+    return reported(run([benchmark, "curve", str(pushes // 10)])[0])
 
 
 def h2load(service, streams):
@@ -133,7 +133,7 @@ def h2load(service, streams):
 def rival(service, *options):
     def measure(port, folder):
         count = max(2_000, pushes // 50)
-        return told(run([python, f"{here}/rivals/{service}.py", str(port), folder, str(count), *options])[0])
+        return reported(run([python, f"{here}/rivals/{service}.py", str(port), folder, str(count), *options])[0])
 
     return measure
 
@@ -201,7 +201,7 @@ def break_off(service, folder):
         server = Sink(service, f"{folder}/certificate.pem", f"{folder}/key.pem", every)
         try:
             key = "rsa.pem" if service == "fcm" else "key.pem"
-            count, _, _ = told(run(
+            count, _, _ = reported(run(
                 [benchmark, "connector", service, str(server.port), f"{folder}/certificate.pem", f"{folder}/{key}", "500", "20000"])[0])
         finally:
             taken, resets = server.end()

@@ -70,7 +70,7 @@ def wait(port, body):
             return json.load(urllib.request.urlopen(request, timeout=5))
         except OSError:
             time.sleep(0.1)
-    raise SystemExit(f"nobody answers on port {port}")
+    raise SystemExit(f"no server responds on port {port}")
 
 
 def rate(port):

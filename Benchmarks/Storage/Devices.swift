@@ -76,7 +76,7 @@ struct Devices {
         let templates = NotificationRequest(audience: .everyone, content: .template(["text": "Hello"]))
         let tagged = try NotificationRequest(
             audience: .expression(TagExpression(parsing: "promo_1 && !follows_3")), content: .template(["text": "Hello"]))
-        for (name, request, goal) in [("everybody", templates, "50"), ("promo_1 && !follows_3", tagged, "")] {
+        for (name, request, goal) in [("every device", templates, "50"), ("promo_1 && !follows_3", tagged, "")] {
             var times: [Double] = []
             var devices = 0
             for _ in 0..<9 {
@@ -109,7 +109,7 @@ struct Devices {
             }
             let (used, passed) = (times.map(\.used).sorted()[2], times.map(\.passed).sorted()[2])
             print(
-                "| a plan for \(name)\(isStored ? ", kept and compared" : ""), s of CPU time (s), median of 5 | \(fixed(used)) (\(fixed(passed))) | |"
+                "| a plan for \(name)\(isStored ? ", stored and compared" : ""), s of CPU time (s), median of 5 | \(fixed(used)) (\(fixed(passed))) | |"
             )
         }
     }

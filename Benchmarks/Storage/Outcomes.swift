@@ -18,8 +18,8 @@ struct Outcomes {
         print(
             """
 
-            | outcomes kept, \(Self.devices) devices | devices a step | a second | CPU µs each | bytes each | sends accepted a second meanwhile \
-            | worst wait | read, µs each | forgotten, µs each |
+            | outcomes stored, \(Self.devices) devices | devices per step | per second | CPU µs each | bytes each | sends accepted per second \
+            meanwhile | worst wait | read, µs each | forgotten, µs each |
             |---|---:|---:|---:|---:|---:|---:|---:|---:|
             """)
         for step in [500, 5_000] {

@@ -3,9 +3,9 @@
 
     Tests/ArchitectureTests/words.py [ROOT] [--json]
 
-Reads string literals and comments of the sources, the scripts and the examples, comments and names of the tests, and pages without
-their fenced blocks. Interpolations are cut out of literals; literals inside them are read. Pages that are generated from the sources
-are not read.
+Reads string literals and comments of the sources, the scripts, the examples, the benchmarks and the tools, comments and names of the
+tests, and pages without their fenced blocks. Interpolations are cut out of literals; literals inside them are read. Pages that are
+generated from the sources are not read, and neither is this file.
 """
 
 import bisect
@@ -42,6 +42,7 @@ EXCEPTIONS = [
     (r"^Sources/WebAPI/Flows/RunRecordJSON\.swift$", r"^moment\?$", "a key of the JSON interface"),
     (r"^Sources/WebAPI/Flows/FlowInterface\.swift$", "^anybody$", "the stored name of callers of an open flow"),
     (r"^Sources/Storage/Records/OutcomeSentences\.swift$", "nobody knows whether", "a sentence of older versions"),
+    (r"^Benchmarks/", """["':]nobody['"]""", "the name of a user without devices, and of the one that a hook rejects"),
     (r"^Sources/Bindings/Flows/SendReporter\.swift$", "^everybody$", "a word that users write where push.everyone is meant"),
 ]
 
@@ -137,8 +138,14 @@ LUA = re.compile(
 C = re.compile(r"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|\"(?:\\.|[^\"\\\n])*\"", re.S)
 
 
+# Python, shell scripts, makefiles, and files of settings. A `#` inside a word is not a comment.
+DOCUMENTED = re.compile(r"\"\"\".*?\"\"\"|(?<!\S)#[^\n]*", re.S)
+HASHED = re.compile(DOCUMENTED.pattern + r"|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"", re.S)
+HASHED_SUFFIXES = (".py", ".sh", ".yml", ".yaml", ".service", ".conf", "")
+
+
 def other_texts(source, pattern, marker):
-    """Literals and comments of Lua or C source."""
+    """Literals and comments of source in another language."""
     found = []
     for match in pattern.finditer(source):
         joins = re.match(marker + r"(?!\[)", match.group()) is not None
@@ -161,22 +168,37 @@ def texts(path, kind):
             return other_texts(source, LUA, "--")
         case ".md":
             return page_texts(source)
+        case suffix if suffix in HASHED_SUFFIXES:
+            # Literals of the tests are mostly values, as in Swift.
+            return other_texts(source, DOCUMENTED if kind == "tests" else HASHED, "#")
         case _:
             return other_texts(source, C, "//")
 
 
 def files(root):
-    """The files with texts, each with its kind: sources, tests, scripts or pages."""
+    """The files with texts, each with its kind: sources, tools, tests, scripts or pages."""
     for folder in ("Sources", "Examples"):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in (".swift", ".lua", ".c", ".h") and ".build" not in path.parts:
                 yield path, "sources"
+    for path in sorted((root / "Benchmarks").rglob("*")):
+        if path.suffix in (".swift", ".lua", ".c", ".h", ".go", ".py", ".sh") and not {".build", "node_modules"} & set(path.parts):
+            yield path, "sources"
+    for path in [root / "Makefile"] + sorted((root / "Packaging").rglob("*")):
+        if path.is_file() and path.suffix in HASHED_SUFFIXES:
+            yield path, "tools"
+    for folder in ("Tests/ArchitectureTests", "Tests", "docs"):
+        for path in sorted((root / folder).glob("*.py")):
+            if path.name != Path(__file__).name:
+                yield path, "tools"
+    for path in sorted((root / "Tests/EndToEnd").rglob("*.py")):
+        yield path, "tests"
     for path in sorted((root / "Tests").rglob("*.swift")):
         yield path, "tests"
     for folder in ("plugins", "scripts", "docs"):
         for path in sorted((root / folder).rglob("*.lua")):
             yield path, "scripts"
-    for path in sorted(root.glob("*.md")) + sorted(path for f in ("docs", "Sources") for path in (root / f).rglob("*.md")):
+    for path in sorted(root.glob("*.md")) + sorted(path for f in ("docs", "Sources", "Benchmarks", "Packaging") for path in (root / f).rglob("*.md")):
         if str(path.relative_to(root)) not in GENERATED:
             yield path, "pages"
 

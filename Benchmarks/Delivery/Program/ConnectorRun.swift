@@ -22,9 +22,9 @@ struct ConnectorRun {
         let batches = (0..<max(1, pushes / Self.batchSize)).map { service.batch($0, size: Self.batchSize) }
         // Opens the connection, and signs or fetches the token that lasts for an hour.
         _ = await Self.send([service.batch(0, size: Self.batchSize)], connector)
-        let start = Moment.now
+        let start = ProcessUsage.now
         let accepted = await Self.send(batches, connector)
-        let spent = Moment.now - start
+        let spent = ProcessUsage.now - start
         print("\(accepted) \(spent.passed) \(spent.processor)")
         await transport.shutdown()
     }

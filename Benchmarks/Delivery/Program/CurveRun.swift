@@ -12,12 +12,12 @@ struct CurveRun {
 
     func run() throws {
         let (browser, random) = (P256.KeyAgreement.PrivateKey().publicKey, MachineRandom())
-        let start = Moment.now
+        let start = ProcessUsage.now
         for _ in 0..<messages {
             let key = try P256.KeyAgreement.PrivateKey(rawRepresentation: random.bytes(32))
             _ = try key.sharedSecretFromKeyAgreement(with: browser)
         }
-        let spent = Moment.now - start
+        let spent = ProcessUsage.now - start
         print("\(messages) \(spent.passed) \(spent.processor)")
     }
 }

@@ -3,21 +3,21 @@ import PushModel
 import Storage
 
 /// The elapsed seconds, and the CPU seconds of the process.
-struct Moment {
+struct ProcessUsage {
     var passed: Double
     var processor: Double
 
-    static var now: Moment {
+    static var now: ProcessUsage {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return Moment(
+        return ProcessUsage(
             passed: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9, processor: seconds(usage.ru_utime) + seconds(usage.ru_stime))
     }
 
-    static func - (later: Moment, earlier: Moment) -> Moment {
-        Moment(passed: later.passed - earlier.passed, processor: later.processor - earlier.processor)
+    static func - (later: ProcessUsage, earlier: ProcessUsage) -> ProcessUsage {
+        ProcessUsage(passed: later.passed - earlier.passed, processor: later.processor - earlier.processor)
     }
 
     /// The largest resident memory of the process, in MiB.

@@ -49,11 +49,11 @@ struct PipelineRun {
         let content = NotificationContent.native([.apns: NativePayload(body: Sink.body)])
         // Opens the connection, and signs the token that lasts for an hour.
         _ = try await hub.send(NotificationRequest(audience: .device(.apns(token: String(repeating: "0", count: 64))), content: content))
-        let start = Moment.now
+        let start = ProcessUsage.now
         let accepted = try await hub.accept(NotificationRequest(audience: .everyone, content: content))
         let outcome = try await hub.finish(accepted.outcome.id)
-        let spent = Moment.now - start
-        print("\(outcome.sent) \(spent.passed) \(spent.processor) \(Moment.residentPeak)")
+        let spent = ProcessUsage.now - start
+        print("\(outcome.sent) \(spent.passed) \(spent.processor) \(ProcessUsage.residentPeak)")
         await hub.stop()
         await transport.shutdown()
         try await storage.close()

@@ -17,9 +17,9 @@
 //     schedules, idempotency keys, paces, plans, approvals, hooks, audit log.
 //   - Registrations: no expiry, no ETags, no tombstones, no installation templates, no duplicate handles. Tags are in a map; PushHost has a
 //     compressed index.
-//   - Delivery: no retries, Retry-After, expiration, circuit breaker, congestion window, timeout of a push or cancellation. Dead devices
-//     are not removed, tokens of another environment are not detected. Private addresses are not rejected, keys of hosts cannot be pinned.
-//     A send repeated after a crash gets a new apns-id.
+//   - Delivery: no retries, Retry-After, expiration, circuit breaker, congestion window, timeout of a push or cancellation. Devices with
+//     invalid handles are not removed, tokens of another environment are not detected. Private addresses are not rejected, keys of hosts
+//     cannot be pinned. A send repeated after a crash gets a new apns-id.
 //   - Outbox: up to 4,096 notifications wait in memory, then requests wait. PushHost reads others from the database.
 //   - Storage: no secrets at rest, checksums of outcomes, last outcome of a device, near misses, retention, integrity check, handling of a
 //     full disk, migrations.

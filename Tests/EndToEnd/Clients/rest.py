@@ -55,13 +55,13 @@ try:
 except Exception as error:
     assert "Missing PNS device handle" in str(error), error
 else:
-    raise AssertionError("a direct send without a handle was to be refused by the client")
+    raise AssertionError("the client must refuse a direct send without a handle")
 try:
     AzureNotification("pigeon")
 except Exception as error:
     assert "Invalid Notification format" in str(error), error
 else:
-    raise AssertionError("a format that nobody knows was to be refused by the client")
+    raise AssertionError("the client must refuse an unknown format")
 
 refused(400, client.send_apple_notification, False, alert, tags="news &&")
 refused(400, client.send_apple_notification, True, alert, device_handle="no token")
