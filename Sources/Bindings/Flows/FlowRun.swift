@@ -48,7 +48,7 @@ package final class FlowRun: Sendable {
         var sends = SendLog()
         /// Whether each registration and installation has a template, by registration id or installation tag.
         var registrations: [String: Bool] = [:]
-        /// For each task, the item that it last waited for in vain, as text.
+        /// For each task, the item that it last waited for and did not receive, as text.
         var missed: [Int: String] = [:]
         var devices: [DeviceHandle: String] = [:]
         var hasDeclaredArguments = false
@@ -389,7 +389,7 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// Records the item that a task waited for in vain; nil if the item has arrived.
+    /// Records the item that a task waited for and did not receive; nil if the item has arrived.
     func recordMissedItem(_ text: String?, of task: Int) { state.withLock { $0.missed[task] = text } }
 
     /// Returns and clears the missed item, so that later expectations do not show it.

@@ -1,7 +1,8 @@
 import PushModel
 import Synchronization
 
-/// An item that a script waited for in vain, and what the device has instead. Shown with the expectation that fails because of it.
+/// An item that a script waited for and did not receive, and what the device has instead. Shown with the expectation that fails because
+/// of it.
 struct MissedItem: Sendable {
     let text: String
 

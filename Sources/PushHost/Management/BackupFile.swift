@@ -91,7 +91,7 @@ struct BackupFile {
     ///
     /// - Parameters:
     ///   - renewsSecrets: whether secrets that the key file does not open get new values.
-    ///   - isKeyLost: whether to go on without the key file that the folder records and the settings do not name.
+    ///   - isKeyLost: whether to continue without the key file that the folder records and the settings do not name.
     /// - Returns: what was wrong with the previous database if it could only be replaced, and what was renewed.
     func restore(_ path: String, renewsSecrets: Bool, isKeyLost: Bool) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
         try await checkBackup(path)

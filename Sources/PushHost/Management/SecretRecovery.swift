@@ -8,7 +8,7 @@ import Storage
 /// Replaces secrets that the server's key file does not open. No server may be running.
 struct SecretRecovery {
     let settings: ServerSettings
-    /// Whether to go on without the key file that the folder records and the settings do not name.
+    /// Whether to continue without the key file that the folder records and the settings do not name.
     let isKeyLost: Bool
 
     /// Throws `storage.not_found`, `data.in_use`, `data.key_missing`, and errors of the key file and the storage.

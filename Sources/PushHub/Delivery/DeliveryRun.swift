@@ -76,12 +76,12 @@ struct DeliveryRun: Sendable {
     struct Lane: Sendable {
         /// The state of a lane's slot at its push service. Notifications share these slots.
         enum SlotState {
-            /// To be acquired with each batch.
+            /// A slot must be acquired for each batch.
             case unknown
             case lacking
             /// The run waits in the queue for a slot.
             case awaited
-            /// For one batch.
+            /// A slot is held for one batch.
             case granted
         }
 

@@ -67,7 +67,7 @@ struct DeliverySession {
 
     // MARK: - Start
 
-    /// Marks the notification as in progress, unless it may not be sent or the hub stops. Returns whether to go on.
+    /// Marks the notification as in progress, unless it may not be sent or the hub stops. Returns whether delivery continues.
     mutating func begin() async -> Bool {
         if isPlanLost, context.isStopping {
             active[id] = nil

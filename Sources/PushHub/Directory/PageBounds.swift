@@ -1,6 +1,5 @@
 import PushModel
 
-/// The bounds of a page of rows.
 extension Page {
     /// The row after which the page starts; nil for the first page. Throws `hub.continuation` (400).
     var row: UInt32? {

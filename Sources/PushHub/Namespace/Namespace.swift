@@ -201,7 +201,7 @@ package actor Namespace {
             do throws(PushError) {
                 try await again.resume()
             } catch {
-                // It would go on without an owner.
+                // It would continue without an owner.
                 await again.stop()
                 throw error
             }

@@ -30,7 +30,7 @@ package struct DeviceOutcome: Sendable, Equatable {
     /// The push service's own reason; empty on success.
     package var reason: String
     package var cause: OutcomeCause
-    /// Behind the cause, where it takes no room: a sender that waits has a value of this type for each device.
+    /// Declared after `cause`, where it fits into padding: waiting senders store one value per device.
     package var outcome: OutcomeName
     /// The push service's id of the push.
     package var pushID: String?

@@ -19,7 +19,7 @@ package struct DataFolderMarker {
         package var isDamaged = false
     }
 
-    /// What a damaged file has lost.
+    /// Describes what a damaged marker file no longer records.
     package static func damage(of folder: String) -> String {
         "\(name) of the data folder \(folder) is damaged: it no longer records which database belongs to the folder, and the path of a key "
             + "file outside of it, if there was one"

@@ -38,8 +38,8 @@ package struct PluginList: Sendable {
     private(set) var positions: [Position] = []
 
     package struct Position: Sendable {
-        /// The line of the dash.
-        var first: Int
+        /// The entry's first line, which has the dash.
+        var firstLine: Int
         /// The line after its last one.
         var end: Int
         /// The column of the keys, from 0.
@@ -86,7 +86,7 @@ package struct PluginList: Sendable {
             let next = number + 1 < sequence.count ? sequence[number + 1].mark.map { $0.line - 1 } : nil
             positions.append(
                 Position(
-                    first: first, end: next ?? lines, indentation: max(0, (mapping.first?.key.mark?.column ?? 3) - 1),
+                    firstLine: first, end: next ?? lines, indentation: max(0, (mapping.first?.key.mark?.column ?? 3) - 1),
                     keys: mapping.compactMap { key, _ in key.mark.map { (key.string ?? "", $0.line - 1) } }))
         }
         guard faults.isEmpty else { throw Self.refusal(faults) }

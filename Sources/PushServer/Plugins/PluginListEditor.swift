@@ -72,7 +72,7 @@ package struct PluginListEditor: Sendable {
             return lines.joined(separator: "\n")
         }
         // The key on the line of the dash cannot be removed.
-        guard position.keys[old].line != position.first else { return text }
+        guard position.keys[old].line != position.firstLine else { return text }
         let end = lastLine(of: old, position, lines)
         lines.replaceSubrange(position.keys[old].line..<end, with: new.map { [$0] } ?? [])
         return lines.joined(separator: "\n")

@@ -34,13 +34,13 @@ struct FaultControl {
                 hint: words.isEmpty
                     ? "\(platform.rawValue) has no token endpoint: omit \"at\"" : "use one of \(words.joined(separator: ", "))")
         }
-        let order = Self.order(reason, count: count, handle: handle, share: share, pause: pause, isOfTokens: isOfTokens)
-        return answer(200, json: .object([.init(name: "service", value: .string(platform.rawValue))] + order))
+        let members = Self.members(of: reason, count: count, handle: handle, share: share, pause: pause, isOfTokens: isOfTokens)
+        return answer(200, json: .object([.init(name: "service", value: .string(platform.rawValue))] + members))
     }
 
-    /// A fault in the fields of the request that orders it.
-    fileprivate static func order(
-        _ reason: String, count: Int?, handle: String?, share: Double?, pause: Int?, isOfTokens: Bool
+    /// The fault as members of the response, named as in the request.
+    fileprivate static func members(
+        of reason: String, count: Int?, handle: String?, share: Double?, pause: Int?, isOfTokens: Bool
     ) -> [JSONValue.Member] {
         [
             .init(name: "reason", value: .string(reason)), .init(name: "count", value: .init(number: count)),
@@ -87,8 +87,8 @@ extension RefusingService {
     private static func orders(_ script: FaultInjector<some RefusalReason>, isOfTokens: Bool) -> [JSONValue] {
         script.active.map { fault in
             .object(
-                FaultControl.order(
-                    fault.reason.rawValue, count: fault.left, handle: fault.handle, share: fault.share < 1 ? fault.share : nil,
+                FaultControl.members(
+                    of: fault.reason.rawValue, count: fault.left, handle: fault.handle, share: fault.share < 1 ? fault.share : nil,
                     pause: fault.retryAfter, isOfTokens: isOfTokens))
         }
     }

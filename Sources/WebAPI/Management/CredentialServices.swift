@@ -46,7 +46,8 @@ extension CredentialCheck {
     static let schema = JSONSchema.object(
         "CredentialCheck",
         [
-            "credential": HubCredential.schema, "ok": .boolean("Whether the push service accepts it or, if not asked, it is consistent"),
+            "credential": HubCredential.schema,
+            "ok": .boolean("Whether the push service accepts the credential; if it was not asked, whether the credential is consistent"),
             "asked?": .text("The host and port that were asked; absent if none"), "finding": .text("The response or the finding"),
             "hint?": .text("What to do"),
         ])

@@ -33,7 +33,7 @@ struct JSONSchema: Sendable {
     /// Document keywords for rules that the route checks itself, with an error of its own.
     var keywords = JSONObject()
 
-    /// As an alternative: none of the others.
+    /// Alternative that allows none of the other members.
     static let none = ""
 
     /// Maximum length of a text without an explicit length.

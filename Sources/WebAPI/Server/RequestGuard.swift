@@ -28,8 +28,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isStream = false
     /// The number of an HTTP/2 stream, and where its unread frames are counted.
     private var stream: (frames: FrameGuard, number: Int)?
-    /// Number of requests whose head, whose end and whose response have come, and whose response the client has received.
-    private var (heads, ends, answers, given) = (0, 0, 0, 0)
+    /// Counts of request heads and ends received, and of responses written and delivered.
+    private var (heads, ends, answers, delivered) = (0, 0, 0, 0)
     /// The number of the last request of the connection.
     private var last: Int?
     private var failure: HTTPParserError?
@@ -99,7 +99,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if let stream { stream.frames.close(stream.number) }
         stream = nil
         memory.releaseAll()
-        for _ in given..<max(given, heads) { connection?.end() }
+        for _ in delivered..<max(delivered, heads) { connection?.end() }
         connection = nil
         self.context = nil
         for closing in closings { closing.promise?.succeed() }
@@ -327,7 +327,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // A stream uses its memory until it is closed: the rest of its body may still arrive.
             if !isStream { memory.release(request) }
             if isAnswer, connection != nil {
-                given += 1
+                delivered += 1
                 connection?.end()
             }
             guard isStream, isLast else { return }

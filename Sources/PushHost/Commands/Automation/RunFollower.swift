@@ -15,7 +15,7 @@ struct RunFollower: Sendable {
         (self.client, self.progress) = (client, progress)
     }
 
-    /// Returns the run once it has ended. Throws `cancelled` if the task is cancelled; the run itself goes on.
+    /// Returns the run once it has ended. Throws `cancelled` if the task is cancelled; the run continues.
     func follow(_ id: String) async throws(PushError) -> JSON {
         var pause = Self.shortestPause
         while true {
