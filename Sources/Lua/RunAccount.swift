@@ -162,7 +162,7 @@ package final class RunAccount: @unchecked Sendable {
     /// Records what a Lua state has in use. Returns the limit for that state: what the host and the run's other states leave of the budget.
     ///
     /// - Parameter before: The state's previous report.
-    func room(forLua used: Int, before: Int) -> Int {
+    func memoryLimit(forLua used: Int, before: Int) -> Int {
         state.withLock { state in
             state.luaMemory += used - before
             return max(0, limits.memory - state.memory - (state.luaMemory - used))

@@ -67,7 +67,7 @@ import Testing
             "moments?", "patience", "departures?", "departed", "dawn", "hush", "cure", "witness", "misfit", "troubles?", "underWay",
             "hasBegun",
             "farewell", "parcels?", "forGood", "giveBack", "givesBack", "cutOff", "putOff", "goOn", "unkept", "isKept", "told",
-            "anew", "twins?", "fates?", "complaints?", "news",
+            "anew", "twins?", "fates?", "complaints?", "news", "rooms?", "hasRoom", "makeRoom", "kept", "gone", "theirs", "said", "goesOn",
         ]
         let name = "(\(names.joined(separator: "|")))"
         // As a method, `leave` is a verb that is allowed.

@@ -140,11 +140,11 @@ import Testing
 
     @Test func `Lua and the host share one memory budget`() {
         let account = RunAccount(RunAccount.Limits(memory: 1_000))
-        #expect(account.room(forLua: 300, before: 0) == 1_000)
+        #expect(account.memoryLimit(forLua: 300, before: 0) == 1_000)
         #expect(account.admit(.memory, 500))
-        #expect(account.room(forLua: 400, before: 300) == 500)
+        #expect(account.memoryLimit(forLua: 400, before: 300) == 500)
         // Another state of the run gets the remainder.
-        #expect(account.room(forLua: 50, before: 0) == 100)
+        #expect(account.memoryLimit(forLua: 50, before: 0) == 100)
         #expect(!account.admit(.memory, 51))
     }
 

@@ -67,10 +67,10 @@ package final class BreakableStore: HubStore {
     }
 
     package func outcomes(
-        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+        ofNotification sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int
     ) async throws(PushError) -> [RecordedOutcome] {
         try check(.devices)
-        return try await store.outcomes(ofNotification: sequence, matching: probe, limit: limit)
+        return try await store.outcomes(ofNotification: sequence, matching: query, limit: limit)
     }
 
     package func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {

@@ -81,10 +81,10 @@ package final class APNsProviderToken: Sendable {
     /// The stored token of another process or connector while it is usable, otherwise a new one, which is then stored.
     private func storedOrNew(otherThan expired: Credential? = nil) async throws(DeliveryFailure) -> Credential {
         let now = clock.now
-        if let kept = try? await store?.token(storeKey), kept.token != expired?.token, kept.issuedAt <= now + Self.clockSkew,
-            now < kept.issuedAt + Self.renewalAge
+        if let stored = try? await store?.token(storeKey), stored.token != expired?.token, stored.issuedAt <= now + Self.clockSkew,
+            now < stored.issuedAt + Self.renewalAge
         {
-            return Self.credential(kept.token, issued: kept.issuedAt)
+            return Self.credential(stored.token, issued: stored.issuedAt)
         }
         let credential = try await sign()
         // If storing fails, the next process signs a token of its own.

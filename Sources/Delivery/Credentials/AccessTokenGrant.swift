@@ -58,18 +58,18 @@ struct AccessTokenGrant: Sendable {
         let status = response.status.code
         let json = JSON(answer: response.body)
         let error = json?["error"]?.string?.excerpt ?? "HTTP \(status)"
-        let said = json?["error_description"]?.string.map { " (\($0.excerpt))" } ?? ""
+        let description = json?["error_description"]?.string.map { " (\($0.excerpt))" } ?? ""
         if status == 429 || status >= 500 {
             let rejection = Rejection(
                 status: status, reason: error,
-                explanation: "\(endpoint.host) currently issues no access tokens\(said); try again later",
+                explanation: "\(endpoint.host) currently issues no access tokens\(description); try again later",
                 outcome: .pnsUnavailable)
             return DeliveryFailure(
                 verdict: .transient(rejection, retryAfter: response.retryAfter(now: clock.now)))
         }
         let rejection = Rejection(
             status: status, reason: error,
-            explanation: "\(endpoint.host) rejected the \(service) credentials\(said); check them in the settings",
+            explanation: "\(endpoint.host) rejected the \(service) credentials\(description); check them in the settings",
             outcome: .invalidCredentials)
         return DeliveryFailure(verdict: .rejected(rejection))
     }

@@ -23,17 +23,17 @@ struct URIReference {
 
     /// Removes dot segments (section 5.2.4) from a path that begins with a slash.
     private static func withoutDots(_ path: Substring) -> String {
-        var kept: [Substring] = []
+        var remaining: [Substring] = []
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         for segment in segments {
             switch segment {
             case ".": break
-            case "..": _ = kept.popLast()
-            default: kept.append(segment)
+            case "..": _ = remaining.popLast()
+            default: remaining.append(segment)
             }
         }
         // A path that ends in a dot segment is a folder.
-        if let last = segments.last, last == "." || last == ".." { kept.append("") }
-        return "/" + kept.joined(separator: "/")
+        if let last = segments.last, last == "." || last == ".." { remaining.append("") }
+        return "/" + remaining.joined(separator: "/")
     }
 }

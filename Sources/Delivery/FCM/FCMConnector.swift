@@ -91,9 +91,9 @@ package struct FCMConnector: Connector {
         var refused: [Int] = []
         for (index, outcome) in zip(indexes, outcomes) {
             verdicts[handleIndexes[index]] = outcome.verdict(over: transport, to: FCMRequest.origin) { answer in
-                let said = FCMAnswer(answer.response, now: clock.now)
-                if said.isAccessTokenRefused { refused.append(index) }
-                return said.verdict
+                let response = FCMAnswer(answer.response, now: clock.now)
+                if response.isAccessTokenRefused { refused.append(index) }
+                return response.verdict
             }
         }
         return refused

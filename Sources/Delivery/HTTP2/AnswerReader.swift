@@ -52,14 +52,14 @@ final class AnswerReader {
     }
 
     /// Copies as much of the body as fits. The end of the body is the end of the request.
-    static let readBody: nghttp2_data_source_read_callback = { _, stream, pointer, room, flags, source, user in
+    static let readBody: nghttp2_data_source_read_callback = { _, stream, pointer, capacity, flags, source, user in
         guard let reader = AnswerReader.of(user), let source, let flags, let pointer,
             let slot = reader.slots.pointer(source.pointee.fd, of: stream), let ticket = slot.pointee.ticket
         else {
             // The request was released, so reset its stream instead.
             return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
         }
-        let count = ticket.job.batch.copyBody(ticket.index, from: slot.pointee.sent, to: pointer, room: room)
+        let count = ticket.job.batch.copyBody(ticket.index, from: slot.pointee.sent, to: pointer, capacity: capacity)
         slot.pointee.sent += count
         if slot.pointee.sent == ticket.job.batch.bodySize(ticket.index) {
             flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue)
@@ -141,16 +141,16 @@ final class AnswerReader {
             if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { events.append(.alive) }
         case NGHTTP2_GOAWAY:
             let goAway = frame.pointee.goaway
-            let said = UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len)
-            events.append(.goAway(Self.reason(said, code: goAway.error_code)))
+            let debugData = UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len)
+            events.append(.goAway(Self.reason(debugData, code: goAway.error_code)))
         default: break
         }
     }
 
     /// The reason of a GOAWAY frame. APNs sends a JSON object with a `reason`.
-    private static func reason(_ said: UnsafeBufferPointer<UInt8>, code: UInt32) -> String {
-        guard !said.isEmpty else { return code == 0 ? "it closes the connection" : "HTTP/2 error \(code)" }
-        return GoAwayReason.text(Array(said.prefix(1_024)))
+    private static func reason(_ debugData: UnsafeBufferPointer<UInt8>, code: UInt32) -> String {
+        guard !debugData.isEmpty else { return code == 0 ? "it closes the connection" : "HTTP/2 error \(code)" }
+        return GoAwayReason.text(Array(debugData.prefix(1_024)))
     }
 }
 

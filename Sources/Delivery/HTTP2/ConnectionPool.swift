@@ -85,7 +85,7 @@ final class ConnectionPool {
     /// Passes waiting pushes to connections, and opens a connection if there is none.
     private func serve() {
         if closing != nil { queue.refuseAll(.closed("the server is shutting down")) }
-        for handler in handlers where !queue.isEmpty && handler.room > 0 { handler.pump() }
+        for handler in handlers where !queue.isEmpty && handler.freeSlots > 0 { handler.pump() }
         let isServed = handlers.contains { $0.phase == .open || $0.phase == .connecting }
         if !queue.isEmpty, !isServed, pause == nil { dial() }
         scheduleIdleCallback()
@@ -175,7 +175,7 @@ final class ConnectionPool {
     /// Opens another connection if all are full and the service has answered pushes on each.
     private func grow() {
         guard !queue.isEmpty, !isDialing, pause == nil, closing == nil, !handlers.isEmpty, handlers.count < limits.connections,
-            handlers.allSatisfy({ $0.phase == .open && $0.room == 0 && $0.codec.peerLimit > 1 && $0.hasAnswered })
+            handlers.allSatisfy({ $0.phase == .open && $0.freeSlots == 0 && $0.codec.peerLimit > 1 && $0.hasAnswered })
         else { return }
         dial()
     }

@@ -14,7 +14,7 @@ package final class NegotiatedTransport: PushBatchTransport {
     private let plain: any PushBatchTransport
     private let clock: any HubClock
     /// The origins without HTTP/2, with the time until which this is assumed.
-    private let older = Mutex<[PushOrigin: Timestamp]>([:])
+    private let originsWithoutHTTP2 = Mutex<[PushOrigin: Timestamp]>([:])
 
     /// - Parameter plain: Sends over HTTP/1.1, also without TLS.
     package init(_ modern: HTTP2Transport, plain: any PushBatchTransport, clock: any HubClock) {
@@ -24,12 +24,12 @@ package final class NegotiatedTransport: PushBatchTransport {
     package var isSequential: Bool { false }
 
     package func destination(of origin: PushOrigin) -> String {
-        isOlder(origin) ? plain.destination(of: origin) : modern.destination(of: origin)
+        lacksHTTP2(origin) ? plain.destination(of: origin) : modern.destination(of: origin)
     }
 
     package func send(_ batch: PushBatch) async -> [PushOutcome] {
         let origin = batch.headers.origin
-        if isOlder(origin) { return await plain.send(batch) }
+        if lacksHTTP2(origin) { return await plain.send(batch) }
         var outcomes = await modern.send(batch)
         let unsent = outcomes.indices.filter { outcomes[$0].isWithoutHTTP2 }
         if unsent.isEmpty { return outcomes }
@@ -43,15 +43,15 @@ package final class NegotiatedTransport: PushBatchTransport {
         await plain.shutdown()
     }
 
-    private func isOlder(_ origin: PushOrigin) -> Bool {
-        origin.scheme == "http" || older.withLock { $0[origin].map { clock.now < $0 } ?? false }
+    private func lacksHTTP2(_ origin: PushOrigin) -> Bool {
+        origin.scheme == "http" || originsWithoutHTTP2.withLock { $0[origin].map { clock.now < $0 } ?? false }
     }
 
     private func note(_ origin: PushOrigin) {
         let now = clock.now
-        older.withLock { older in
-            if older.count >= Self.mostOrigins { older = older.filter { now < $0.value } }
-            if older.count < Self.mostOrigins { older[origin] = now + Self.memory }
+        originsWithoutHTTP2.withLock { origins in
+            if origins.count >= Self.mostOrigins { origins = origins.filter { now < $0.value } }
+            if origins.count < Self.mostOrigins { origins[origin] = now + Self.memory }
         }
     }
 }

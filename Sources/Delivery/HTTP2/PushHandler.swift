@@ -62,7 +62,7 @@ final class PushHandler: ChannelInboundHandler {
     var hasAnswered: Bool { answers > 0 }
 
     /// How many more pushes it can start now.
-    var room: Int { phase == .open ? max(0, min(slots.capacity, codec.peerLimit, window.size) - slots.live) : 0 }
+    var freeSlots: Int { phase == .open ? max(0, min(slots.capacity, codec.peerLimit, window.size) - slots.live) : 0 }
 
     // MARK: - Channel events
 
@@ -165,9 +165,9 @@ final class PushHandler: ChannelInboundHandler {
     }
 
     private func begin(_ now: NIODeadline) {
-        var room = room
-        if room > 0, !queue.isEmpty { times.lastStarted = now }
-        while room > 0, let ticket = queue.next() {
+        var freeSlots = freeSlots
+        if freeSlots > 0, !queue.isEmpty { times.lastStarted = now }
+        while freeSlots > 0, let ticket = queue.next() {
             let slot = slots.take(ticket, tick: times.tick)
             do throws(CodecFailure) {
                 try codec.submit(slot)
@@ -178,7 +178,7 @@ final class PushHandler: ChannelInboundHandler {
                 owner?.isDraining(self)
                 return
             }
-            room -= 1
+            freeSlots -= 1
         }
     }
 
@@ -194,7 +194,7 @@ final class PushHandler: ChannelInboundHandler {
             case .ended(let slot, let stream, let code):
                 // An earlier event of this batch may have released the slot.
                 if slots.pointer(slot, of: stream) != nil { settle(slot, code: code) }
-            case .goAway(let said): drain("the service closed the connection: \(said)")
+            case .goAway(let reason): drain("the service closed the connection: \(reason)")
             case .alive: times.pingSent = nil
             }
         }

@@ -46,9 +46,9 @@ package struct PushBatch: Sendable {
 
     func bodySize(_ index: Int) -> Int { bodies.size(index) }
 
-    /// See ``PushBodies/copy(_:from:to:room:)``.
-    func copyBody(_ index: Int, from start: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
-        bodies.copy(index, from: start, to: destination, room: room)
+    /// See ``PushBodies/copy(_:from:to:capacity:)``.
+    func copyBody(_ index: Int, from start: Int, to destination: UnsafeMutablePointer<UInt8>, capacity: Int) -> Int {
+        bodies.copy(index, from: start, to: destination, capacity: capacity)
     }
 
     func withPath<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {

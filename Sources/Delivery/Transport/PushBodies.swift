@@ -33,28 +33,29 @@ package struct PushBodies: Sendable {
 
     func body(_ index: Int) -> [UInt8] { ends.isEmpty ? head : head + parts[part(index)] + tail }
 
-    /// Copies the body from byte `start` on into `room` bytes, as far as it fits, and returns the number of bytes copied.
+    /// Copies the body from byte `start` on into `capacity` bytes, as far as it fits, and returns the number of bytes copied.
     @inline(__always)
-    func copy(_ index: Int, from start: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
-        let copied = Self.copy(head[...], from: start, to: destination, room: room)
+    func copy(_ index: Int, from start: Int, to destination: UnsafeMutablePointer<UInt8>, capacity: Int) -> Int {
+        let copied = Self.copy(head[...], from: start, to: destination, capacity: capacity)
         if ends.isEmpty { return copied }
-        return copied + copyRest(index, from: start, behind: copied, to: destination, room: room)
+        return copied + copyRest(index, from: start, behind: copied, to: destination, capacity: capacity)
     }
 
     private func copyRest(
-        _ index: Int, from start: Int, behind copied: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int
+        _ index: Int, from start: Int, behind copied: Int, to destination: UnsafeMutablePointer<UInt8>, capacity: Int
     ) -> Int {
         let (part, head) = (parts[part(index)], head.count)
-        let own = Self.copy(part, from: max(0, start - head), to: destination + copied, room: room - copied)
+        let own = Self.copy(part, from: max(0, start - head), to: destination + copied, capacity: capacity - copied)
         guard start + copied + own >= head + part.count else { return own }
         return own
-            + Self.copy(tail[...], from: max(0, start - head - part.count), to: destination + copied + own, room: room - copied - own)
+            + Self.copy(
+                tail[...], from: max(0, start - head - part.count), to: destination + copied + own, capacity: capacity - copied - own)
     }
 
     private static func copy(
-        _ bytes: ArraySlice<UInt8>, from start: Int, to destination: UnsafeMutablePointer<UInt8>, room: Int
+        _ bytes: ArraySlice<UInt8>, from start: Int, to destination: UnsafeMutablePointer<UInt8>, capacity: Int
     ) -> Int {
-        let count = min(room, bytes.count - start)
+        let count = min(capacity, bytes.count - start)
         guard count > 0 else { return 0 }
         bytes.withUnsafeBufferPointer { if let first = $0.baseAddress { destination.update(from: first + start, count: count) } }
         return count

@@ -93,8 +93,8 @@ extension PushAnswer {
     /// The response as an HTTP message.
     var response: PushResponse {
         var headers = HTTPFields()
-        if let kept = details?.headers, !kept.isEmpty {
-            for header in kept {
+        if let fields = details?.headers, !fields.isEmpty {
+            for header in fields {
                 if let name = HTTPField.Name(header.name) { headers.append(HTTPField(name: name, value: header.value)) }
             }
         } else {

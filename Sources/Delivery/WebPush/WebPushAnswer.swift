@@ -9,7 +9,7 @@ struct WebPushAnswer: Sendable {
     private let reason: WebPushReason?
     /// The service's own reason string, if it sent one.
     private let word: String?
-    private let said: String
+    private let detail: String
     private let isLabFull: Bool
     private let id: String?
     private let retryAfter: Duration?
@@ -19,7 +19,7 @@ struct WebPushAnswer: Sendable {
         if Self.isSuccess(status) {
             // The message's URI at the service (RFC 8030, section 5); its last part is the id.
             id = response.headers[.location]?.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)).excerpt }
-            (reason, retryAfter, word, said, isLabFull) = (nil, nil, nil, "", false)
+            (reason, retryAfter, word, detail, isLabFull) = (nil, nil, nil, "", false)
             return
         }
         id = nil
@@ -29,7 +29,7 @@ struct WebPushAnswer: Sendable {
         word = body?["reason"]?.string?.excerpt
         isLabFull = status == Rejection.labFullStatus && body?["error"]?.string == Rejection.labFullReason
         let number = body?["errno"]?.int.map { "errno \($0)" }
-        said = [number, body?["message"]?.string?.excerpt].compactMap(\.self).joined(separator: ": ")
+        detail = [number, body?["message"]?.string?.excerpt].compactMap(\.self).joined(separator: ": ")
     }
 
     /// The verdict. 201 means accepted, 202 accepted with a receipt to follow (RFC 8030, sections 5 and 5.1).
@@ -41,7 +41,7 @@ struct WebPushAnswer: Sendable {
         let text = reason?.explanation ?? explanationOfStatus
         let rejection = Rejection(
             status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",
-            explanation: said.isEmpty ? text : "\(text) (\(said))", outcome: reason?.outcome ?? outcomeOfStatus,
+            explanation: detail.isEmpty ? text : "\(text) (\(detail))", outcome: reason?.outcome ?? outcomeOfStatus,
             handleFault: reason?.handleFault,
             scope: scope(hasOwnHeaders: hasOwnHeaders))
         return (reason?.retry ?? (status >= 500 ? .later() : .never)).verdict(rejection, retryAfter: retryAfter)

@@ -10,7 +10,7 @@ package enum WebPushReason: String, ServiceReason {
     case methodNotAllowed = "MethodNotAllowed"
     /// The status of WNS (Edge's push service) where others use 429.
     case notAcceptable = "NotAcceptable"
-    case gone = "Gone"
+    case subscriptionExpired = "Gone"
     case payloadTooLarge = "PayloadTooLarge"
     case tooManyRequests = "TooManyRequests"
     case internalServerError = "InternalServerError"
@@ -26,7 +26,7 @@ package enum WebPushReason: String, ServiceReason {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .notAcceptable: 406
-        case .gone: 410
+        case .subscriptionExpired: 410
         case .payloadTooLarge: 413
         case .tooManyRequests: 429
         case .internalServerError: 500
@@ -42,7 +42,7 @@ package enum WebPushReason: String, ServiceReason {
         case .unauthorized, .forbidden: .invalidCredentials
         case .notFound: .badChannel
         case .notAcceptable, .tooManyRequests: .throttled
-        case .gone: .expiredChannel
+        case .subscriptionExpired: .expiredChannel
         case .payloadTooLarge: .invalidNotificationSize
         case .internalServerError, .badGateway: .pnsServerError
         case .serviceUnavailable, .gatewayTimeout: .pnsUnavailable
@@ -61,7 +61,7 @@ package enum WebPushReason: String, ServiceReason {
     }
 
     /// Whether the subscription has ended. RFC 8030 uses 404 (section 7.3); the services in use send 410.
-    package var isHandleInvalid: Bool { self == .notFound || self == .gone }
+    package var isHandleInvalid: Bool { self == .notFound || self == .subscriptionExpired }
 
     var handleFault: HandleFault? {
         isHandleInvalid ? .invalid() : wrongEnvironment.map { .wrongEnvironment(advice: $0) }
@@ -91,7 +91,7 @@ package enum WebPushReason: String, ServiceReason {
         case .notFound: ("unknown subscription", "the registration is removed until the web app subscribes again")
         case .methodNotAllowed: ("the push service accepts only POST", nil)
         case .notAcceptable, .tooManyRequests: ("too many messages to this browser or from this sender", "slow down")
-        case .gone: ("the subscription has ended", "the registration is removed until the web app subscribes again")
+        case .subscriptionExpired: ("the subscription has ended", "the registration is removed until the web app subscribes again")
         case .payloadTooLarge: ("the message is over the limit of 4,096 encrypted bytes", "shorten it")
         case .internalServerError: ("the push service had an internal error", "try again later")
         case .badGateway: ("the push service could not forward the message", "try again later")

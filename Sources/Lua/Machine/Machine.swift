@@ -92,7 +92,7 @@ final class Machine: @unchecked Sendable {
         guard !isClosed else { return }
         isClosed = true
         clua_state_close(lua)
-        if let account { _ = account.room(forLua: 0, before: reportedMemory) }
+        if let account { _ = account.memoryLimit(forLua: 0, before: reportedMemory) }
         reportedMemory = 0
     }
 
@@ -100,7 +100,7 @@ final class Machine: @unchecked Sendable {
     func shareMemory() {
         guard let account else { return }
         let used = context.pointee.used
-        context.pointee.limit = account.room(forLua: used, before: reportedMemory)
+        context.pointee.limit = account.memoryLimit(forLua: used, before: reportedMemory)
         reportedMemory = used
     }
 

@@ -22,9 +22,9 @@ struct UnreadableValue: Error {
     /// The script error for an argument of a typed function. Reads the arguments again to find the value.
     func error(in function: String, calledBy L: OpaquePointer) -> LuaError {
         guard let index else { return error(in: function) }
-        let (argument, way) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
-            room[0] = 0
-            return (clua_find_argument(L, index, room.baseAddress, room.count), room.baseAddress.map { String(cString: $0) } ?? "")
+        let (argument, way) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            buffer[0] = 0
+            return (clua_find_argument(L, index, buffer.baseAddress, buffer.count), buffer.baseAddress.map { String(cString: $0) } ?? "")
         }
         guard argument > 0 else { return error("an argument of \(function)") }
         return error("\(Self.argument(Int(argument), of: function))\(way)\(path) of \(function)")

@@ -21,12 +21,12 @@ package final class LuaSchema: @unchecked Sendable {
         let memberCount = memberCounts.reduce(0, +)
         isPlain = memberCounts.count == arguments.count && memberCount <= CLUA_PLAIN_MEMBERS
         isFlat = memberCount == 0 && isPlain && results.count == 1 && (arguments + results).allSatisfy(\.isSimple)
-        let nodes = Self.nodes(of: arguments, room: 0, &names)
+        let nodes = Self.nodes(of: arguments, freeSlots: 0, &names)
         argumentSlots = nodes.count
         self.arguments = Self.copy(nodes)
         // The stack slots that remain after the arguments and the results before this one.
-        let room = isPlain ? Int(LUA_MINSTACK) - memberCount - results.count : 0
-        self.results = Self.copy(Self.nodes(of: results, room: room, &names))
+        let freeSlots = isPlain ? Int(LUA_MINSTACK) - memberCount - results.count : 0
+        self.results = Self.copy(Self.nodes(of: results, freeSlots: freeSlots, &names))
         argumentCount = arguments.count
         resultCount = results.count
         keyCount = names.count
@@ -43,9 +43,9 @@ package final class LuaSchema: @unchecked Sendable {
         results.deallocate()
     }
 
-    private static func nodes(of shapes: [LuaShape], room: Int, _ names: inout [String]) -> [clua_shape] {
+    private static func nodes(of shapes: [LuaShape], freeSlots: Int, _ names: inout [String]) -> [clua_shape] {
         var nodes: [clua_shape] = []
-        for shape in shapes { append(shape, name: nil, room: room, to: &nodes, &names) }
+        for shape in shapes { append(shape, name: nil, freeSlots: freeSlots, to: &nodes, &names) }
         return nodes
     }
 
@@ -55,18 +55,18 @@ package final class LuaSchema: @unchecked Sendable {
         return memory
     }
 
-    /// - Parameter room: Guaranteed free stack slots, for which no check is needed.
+    /// - Parameter freeSlots: Guaranteed free stack slots, for which no check is needed.
     private static func append(
-        _ shape: LuaShape, name: String?, room: Int, to nodes: inout [clua_shape], _ names: inout [String]
+        _ shape: LuaShape, name: String?, freeSlots: Int, to nodes: inout [clua_shape], _ names: inout [String]
     ) {
         // A nested table needs two more slots below it, for a key and a value.
-        let inner = room - 2
+        let freeBelow = freeSlots - 2
         let index = nodes.count
         var node = clua_shape()
         node.is_optional = shape.isOptional
         node.stays = shape.stays
         node.is_plain = shape.isPlainRecord
-        node.has_room = inner >= 2
+        node.has_room = freeBelow >= 2
         if let name {
             let index = names.firstIndex(of: name) ?? names.count
             if index == names.count { names.append(name) }
@@ -83,13 +83,13 @@ package final class LuaSchema: @unchecked Sendable {
             nodes[index].is_exact = isExact
             nodes[index].members = UInt16(members.count)
             nodes[index].alone = alone.flatMap { name in members.firstIndex { $0.name == name } }.map { Int16($0 + 1) } ?? 0
-            for member in members { append(member.shape, name: member.name, room: inner, to: &nodes, &names) }
+            for member in members { append(member.shape, name: member.name, freeSlots: freeBelow, to: &nodes, &names) }
         case .list(let element):
             nodes[index].kind = UInt8(CLUA_LIST)
-            append(element, name: nil, room: inner, to: &nodes, &names)
+            append(element, name: nil, freeSlots: freeBelow, to: &nodes, &names)
         case .map(let element):
             nodes[index].kind = UInt8(CLUA_MAP)
-            append(element, name: nil, room: inner, to: &nodes, &names)
+            append(element, name: nil, freeSlots: freeBelow, to: &nodes, &names)
         }
         nodes[index].size = UInt16(nodes.count - index)
     }

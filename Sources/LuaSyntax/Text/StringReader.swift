@@ -129,13 +129,13 @@ struct StringReader {
     private static func encoded(_ code: UInt32) -> [UInt8] {
         if code < 0x80 { return [UInt8(code)] }
         var tail: [UInt8] = []
-        var (rest, room) = (code, UInt32(0x3f))
+        var (rest, leadMask) = (code, UInt32(0x3f))
         repeat {
             tail.insert(UInt8(0x80 | rest & 0x3f), at: 0)
             rest >>= 6
-            room >>= 1
-        } while rest > room
-        return [UInt8(truncatingIfNeeded: ~room << 1 | rest)] + tail
+            leadMask >>= 1
+        } while rest > leadMask
+        return [UInt8(truncatingIfNeeded: ~leadMask << 1 | rest)] + tail
     }
 
     private static let plain: [UInt8: UInt8] = [

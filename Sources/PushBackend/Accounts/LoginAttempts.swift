@@ -35,7 +35,7 @@ struct LoginAttempts: Sendable {
     /// Token buckets: the failures that remain for each key. They refill at a constant rate.
     private struct Allowances {
         let perMinute: Double
-        private var left: [String: (count: Double, time: Timestamp)] = [:]
+        private var buckets: [String: (count: Double, time: Timestamp)] = [:]
         private var inFlight: [String: Int] = [:]
         private static let maximumKeys = 50_000
 
@@ -48,7 +48,7 @@ struct LoginAttempts: Sendable {
         }
 
         /// Whether one more attempt is allowed even if all attempts in progress fail.
-        func hasRoom(_ key: String, now: Timestamp) -> Bool { count(key, now: now) - Double(inFlight[key] ?? 0) >= 1 }
+        func allowsAttempt(_ key: String, now: Timestamp) -> Bool { count(key, now: now) - Double(inFlight[key] ?? 0) >= 1 }
 
         mutating func begin(_ key: String) { inFlight[key, default: 0] += 1 }
 
@@ -60,21 +60,21 @@ struct LoginAttempts: Sendable {
 
         /// - Parameter floor: lower bound of the remaining failures.
         mutating func fail(_ key: String, now: Timestamp, atLeast floor: Double = -.infinity) {
-            if left.count >= Self.maximumKeys { makeRoom(now: now) }
-            left[key] = (count: max(floor, count(key, now: now) - 1), time: now)
+            if buckets.count >= Self.maximumKeys { evictFullBuckets(now: now) }
+            buckets[key] = (count: max(floor, count(key, now: now) - 1), time: now)
         }
 
         private func count(_ key: String, now: Timestamp) -> Double {
-            guard let kept = left[key] else { return perMinute }
-            return min(perMinute, kept.count + Double(max(0, (now - kept.time).milliseconds)) * perMinute / 60_000)
+            guard let bucket = buckets[key] else { return perMinute }
+            return min(perMinute, bucket.count + Double(max(0, (now - bucket.time).milliseconds)) * perMinute / 60_000)
         }
 
         /// Forgets full buckets, then all but the emptiest ones. Otherwise trying many names would make the limiter forget the rest.
-        private mutating func makeRoom(now: Timestamp) {
-            left = left.filter { count($0.key, now: now) < perMinute }
-            guard left.count >= Self.maximumKeys else { return }
-            let scarcest = left.sorted { count($0.key, now: now) < count($1.key, now: now) }.prefix(Self.maximumKeys / 2)
-            left = Dictionary(uniqueKeysWithValues: Array(scarcest))
+        private mutating func evictFullBuckets(now: Timestamp) {
+            buckets = buckets.filter { count($0.key, now: now) < perMinute }
+            guard buckets.count >= Self.maximumKeys else { return }
+            let scarcest = buckets.sorted { count($0.key, now: now) < count($1.key, now: now) }.prefix(Self.maximumKeys / 2)
+            buckets = Dictionary(uniqueKeysWithValues: Array(scarcest))
         }
     }
 
@@ -138,10 +138,10 @@ struct LoginAttempts: Sendable {
             pairs.wait(attempt.pair, now: now), addresses.wait(attempt.address, now: now), accounts.wait(attempt.account, now: now),
         ]
         if let longest = waits.compactMap({ $0 }).max() { return .refused(longest) }
-        let hasRoom =
-            pairs.hasRoom(attempt.pair, now: now) && addresses.hasRoom(attempt.address, now: now)
-            && accounts.hasRoom(attempt.account, now: now)
-        return hasRoom ? .started : .undecided
+        let isAllowed =
+            pairs.allowsAttempt(attempt.pair, now: now) && addresses.allowsAttempt(attempt.address, now: now)
+            && accounts.allowsAttempt(attempt.account, now: now)
+        return isAllowed ? .started : .undecided
     }
 
     private mutating func begin(_ attempt: Attempt) {

@@ -138,8 +138,8 @@ package actor AppBackend: BackendGateway {
 
     package func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt {
         let session = try await accounts.session(for: session.token)
-        let kept = try await securePayloads.save(request, from: session.username)
-        let payload = kept.payload
+        let stored = try await securePayloads.save(request, from: session.username)
+        let payload = stored.payload
         // A push for an expired payload is useless, so both expire together.
         let push = NotificationRequest(
             audience: .expression(.tag(payload.recipient)), content: .native(WakePayloads.secure(id: payload.id)),
@@ -149,7 +149,7 @@ package actor AppBackend: BackendGateway {
             return SecureReceipt(id: payload.id, expiration: payload.expiration, outcome: outcome)
         } catch {
             // If this fails too, an unread payload remains until it expires. The sender must get the first error.
-            try? await securePayloads.discard(kept)
+            try? await securePayloads.discard(stored)
             throw error
         }
     }

@@ -14,8 +14,8 @@ struct CurrentUserRegistrar: Sendable {
         let user = try Self.bareTag(of: username)
         let description = RegistrationDescription(handle: try handle.checked(), tags: [installation, user])
         let registration: Registration
-        if let kept = try await keepFirst(description, installation) {
-            registration = kept
+        if let first = try await keepFirst(description, installation) {
+            registration = first
         } else {
             // Two concurrent calls may both find none and create one. Both then keep the same one.
             let created = try await hub.createRegistration(description)
@@ -32,10 +32,10 @@ struct CurrentUserRegistrar: Sendable {
     private func keepFirst(
         _ description: RegistrationDescription, _ installation: Tag, created: Registration? = nil
     ) async throws(PushError) -> Registration? {
-        var kept: Registration?
+        var first: Registration?
         for found in try await hub.allRegistrations(.tag(installation)) where found.isOfDevice(description) {
-            if kept == nil {
-                kept = found.id == created?.id ? created : try await update(found, to: description)
+            if first == nil {
+                first = found.id == created?.id ? created : try await update(found, to: description)
             } else {
                 do {
                     try await hub.deleteRegistration(found.id, ifMatch: found.etag)
@@ -44,7 +44,7 @@ struct CurrentUserRegistrar: Sendable {
                 }
             }
         }
-        return kept
+        return first
     }
 
     /// Retries if the registration changes meanwhile. Nil if it was deleted or now belongs to another device.

@@ -56,7 +56,7 @@ final class EventTriggers {
         var (runs, last, ahead) = ([RunRecord](), Int64?.none, [String: Int]())
         for event in events {
             let flows = catalog.flows(startedBy: event)
-            guard flows.allSatisfy({ pool.hasRoom(for: $0, ahead: ahead[$0.name, default: 0]) }) else { break }
+            guard flows.allSatisfy({ pool.canQueue($0, ahead: ahead[$0.name, default: 0]) }) else { break }
             for flow in flows {
                 let origin = RunOrigin(
                     .event(event.kind, hub: event.hub), key: "event \(event.number)",

@@ -187,7 +187,7 @@ package actor FlowDispatcher {
             RunOrigin(
                 request.trigger, key: request.key, arguments: checked.shown,
                 withheld: checked.secrets.filter { checked.values[$0] != nil }, causes: request.origin))
-        if draft.state == .queued { try pool.checkRoom(flow) }
+        if draft.state == .queued { try pool.checkQueueLimit(flow) }
         guard let added = try await pool.add([draft], RunCause()).first else { throw Self.stopped }
         if added.isRepeated {
             // A repeated key must repeat the request. Values of secrets are not stored, so they cannot be compared.

@@ -133,7 +133,7 @@ final class RunPool {
     }
 
     /// Throws `run.queue_full` (429).
-    func checkRoom(_ flow: ServedFlow) throws(PushError) {
+    func checkQueueLimit(_ flow: ServedFlow) throws(PushError) {
         let count = queuedCount(of: flow.name)
         guard count >= Self.queueLimit, (flow.policy.overlap ?? .queue) != .replace else { return }
         throw PushError(
@@ -141,8 +141,8 @@ final class RunPool {
             status: 429, isRetryable: true)
     }
 
-    /// Whether the queue has room for a run of the flow besides those that are going to be added before it.
-    func hasRoom(for flow: ServedFlow, ahead: Int) -> Bool { queuedCount(of: flow.name) + ahead < Self.queueLimit }
+    /// Whether the queue can take a run of the flow besides those that are going to be added before it.
+    func canQueue(_ flow: ServedFlow, ahead: Int) -> Bool { queuedCount(of: flow.name) + ahead < Self.queueLimit }
 
     // MARK: - Looking up runs
 

@@ -43,7 +43,7 @@ final class ScheduleTriggers {
 
     /// Loads the stored schedules.
     func load() async throws(PushError) {
-        for kept in try await pool.store.schedules(startingFrom: clock.now) { schedules[kept.rule.name] = kept }
+        for schedule in try await pool.store.schedules(startingFrom: clock.now) { schedules[schedule.rule.name] = schedule }
     }
 
     func removeAll() { schedules = [:] }

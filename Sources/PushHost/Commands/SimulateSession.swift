@@ -48,7 +48,7 @@ struct SimulateSession {
         let time = SimulatorClock(now: { clock.now.milliseconds })
         let threads = plan.port == nil ? 0 : plan.threads
         try DescriptorLimit.requireForSimulators(threads: threads, for: plan.command)
-        let connections = Connections(limit: DescriptorLimit.roomOfSimulators(threads: threads))
+        let connections = Connections(limit: DescriptorLimit.simulatorConnectionLimit(threads: threads))
         let credentials = try Self.credentials(in: folder, randomness)
         let identity =
             plan.port == nil ? nil : try SimulatorFolder.identity(in: folder, now: time, names: plan.publicHost.map { [$0] } ?? [])

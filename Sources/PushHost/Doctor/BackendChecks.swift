@@ -14,7 +14,7 @@ struct BackendChecks {
     private static let timeout = Duration.seconds(5)
 
     /// Checks the backend's hub, its accounts and the key of its secure payloads.
-    func kept() async -> [Check] {
+    func storedData() async -> [Check] {
         let path = "\(settings.data)/\(DataFolder.databaseName)"
         guard access(path, F_OK) == 0 else { return hub([]) }
         // Another check reports what is wrong with the database.

@@ -56,7 +56,7 @@ struct Doctor: Sendable {
         }
         let backend = BackendChecks(settings: settings)
         // A damaged database is not opened, because opening could change it.
-        if isSound { add(await backend.kept()) }
+        if isSound { add(await backend.storedData()) }
         if settings.tlsPort != nil { add([CertificateCheck(settings: settings).check(now: clock.now)]) }
         add(await CredentialChecks(settings: settings, now: clock.now).checks(isRunning: isRunning))
         let network = NetworkChecks(settings: settings)
@@ -102,8 +102,8 @@ struct Doctor: Sendable {
             checks.append(.well("permissions", "only the owner can read the data folder"))
         }
         checks.append(files(path, owner: attributes?.number(.ownerAccountID)))
-        let room = (try? FileManager.default.attributesOfFileSystem(forPath: path))?[.systemFreeSize]
-        if let free = (room as? UInt64).map({ Int64(clamping: $0) }) ?? (room as? Int64) {
+        let attribute = (try? FileManager.default.attributesOfFileSystem(forPath: path))?[.systemFreeSize]
+        if let free = (attribute as? UInt64).map({ Int64(clamping: $0) }) ?? (attribute as? Int64) {
             let text = "\(Self.gibibytes(free)) free"
             checks.append(
                 free < Self.minimumFreeSpace

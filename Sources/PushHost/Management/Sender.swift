@@ -168,8 +168,8 @@ struct Sender: Sendable {
         var failed: [JSON] = []
         for outcome in OutcomeName.allCases
         where outcome != .success && counts.has(outcome) && failed.count < Self.devicesShown {
-            let room = Self.devicesShown - failed.count
-            failed += try await client.items("\(path)/devices", [("outcome", outcome.rawValue)], first: room).items.prefix(room)
+            let remaining = Self.devicesShown - failed.count
+            failed += try await client.items("\(path)/devices", [("outcome", outcome.rawValue)], first: remaining).items.prefix(remaining)
         }
         return failed
     }

@@ -147,16 +147,16 @@ struct LineEditor {
 
     /// The part of the line around the cursor that fits into `columns`, and the cursor's column in that part.
     func view(columns: Int) -> (text: String, column: Int) {
-        let room = max(columns - 1, 1)
+        let available = max(columns - 1, 1)
         var start = cursor
         var column = 0
-        while start > 0, column + characters[start - 1].columns <= room {
+        while start > 0, column + characters[start - 1].columns <= available {
             start -= 1
             column += characters[start].columns
         }
         var end = cursor
         var width = column
-        while end < characters.count, width + characters[end].columns <= room {
+        while end < characters.count, width + characters[end].columns <= available {
             width += characters[end].columns
             end += 1
         }

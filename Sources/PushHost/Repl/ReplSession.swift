@@ -122,9 +122,9 @@ final class ReplSession: Sendable {
         let isCommand = line.first == "." && line.dropFirst().first?.isLetter == true
         if !isContinued, isBlank || isCommand {
             lines.withLock { $0.skip(line) }
-            let goesOn = isBlank ? true : await commands.perform(line)
+            let continues = isBlank ? true : await commands.perform(line)
             output.flush()
-            return goesOn
+            return continues
         }
         lines.withLock { $0.append(line) }
         let answer = await evaluate(talk, isComplete: false)

@@ -84,10 +84,10 @@ final class Output: Sendable {
     /// erased.
     func progress(_ text: String) {
         guard isTerminal else { return }
-        var room = columns - 1
+        var remaining = columns - 1
         let shown = text.prefix { character in
-            room -= character.columns
-            return room >= 0
+            remaining -= character.columns
+            return remaining >= 0
         }
         state.withLock { state in
             guard !state.isHeld else { return }

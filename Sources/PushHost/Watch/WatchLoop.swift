@@ -78,11 +78,11 @@ struct WatchLoop {
             // Watch before comparing, so that no change is missed.
             let isComplete = try watch.follow(sources.paths, allIn: sources.folders)
             var limit = isComplete ? nil : Self.interval
-            let (changed, gone) = sources.changes
-            if let gone {
+            let (changed, removed) = sources.changes
+            if let removed {
                 let end = graceEnd ?? .now + Self.grace
                 graceEnd = end
-                guard end > .now else { return "\(gone.printable) is gone" }
+                guard end > .now else { return "\(removed.printable) is gone" }
                 limit = end - .now
             } else {
                 graceEnd = nil

@@ -63,9 +63,9 @@ struct DeliveryRulings {
     /// Removes refused and deferred devices from `targets`, and returns the refused ones. A duplicate is treated like its original.
     mutating func take(from targets: inout Targets) -> [Part] {
         guard !refused.isEmpty || !deferred.isEmpty else { return [] }
-        var gone = refused
-        gone.formUnion(deferred)
-        let pairs = targets.take(gone)
+        var removed = refused
+        removed.formUnion(deferred)
+        let pairs = targets.take(removed)
         deferredDevices.duplicates = pairs.filter { deferred.contains($0.original) }.map(\.duplicate)
         let duplicates = pairs.filter { refused.contains($0.original) }.map(\.duplicate)
         if targets.direct != nil, !deferredDevices.isEmpty {

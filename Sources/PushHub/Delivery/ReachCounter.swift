@@ -43,11 +43,11 @@ struct ReachCounter {
             reach.platforms[platform] = members.count
         }
         guard request.isTest, reach.devices > NotificationRequest.testSize else { return reach }
-        var room = NotificationRequest.testSize
+        var remaining = NotificationRequest.testSize
         for platform in reach.platforms.keys.sorted() {
-            let count = min(room, reach.platforms[platform] ?? 0)
+            let count = min(remaining, reach.platforms[platform] ?? 0)
             reach.platforms[platform] = count > 0 ? count : nil
-            room -= count
+            remaining -= count
         }
         return reach
     }

@@ -27,7 +27,7 @@ struct RegistrationEditor {
         try context.lifecycle.checkIsOpen()
         directory.sweep(holding: .registration(id))
         let row = try await directory.row(id)
-        if let tombstone = directory.table.tombstone(of: id) { throw gone(id, tombstone.reason) }
+        if let tombstone = directory.table.tombstone(of: id) { throw goneError(id, tombstone.reason) }
         let existing = row?.registration
         if mustExist {
             guard let existing else { throw notFound(id) }
@@ -106,7 +106,7 @@ struct RegistrationEditor {
 
     // MARK: - Checks
 
-    private func gone(_ id: RegistrationID, _ reason: RegistrationTombstone.Reason) -> PushError {
+    private func goneError(_ id: RegistrationID, _ reason: RegistrationTombstone.Reason) -> PushError {
         let why =
             switch reason {
             case .deleted: "has been deleted"

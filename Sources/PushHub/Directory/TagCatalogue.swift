@@ -70,7 +70,7 @@ struct TagCatalogue {
     func snapshot(for expression: TagExpression) async -> (TagCountSnapshot, [Tag]) {
         await directory.unindexExpired()
         directory.sweep()
-        let snapshot = TagCountSnapshot(index: directory.table.index, gone: RowSet(directory.table.indexed.sorted()))
+        let snapshot = TagCountSnapshot(index: directory.table.index, expired: RowSet(directory.table.indexed.sorted()))
         guard expression.tags.contains(where: { snapshot.rows(of: $0).isEmpty }) else { return (snapshot, []) }
         return (snapshot, await comparableNames())
     }

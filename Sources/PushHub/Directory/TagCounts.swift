@@ -32,15 +32,15 @@ struct TagCountSnapshot: Sendable {
 
     private let index: AudienceIndex
     /// Expired rows that are still in the index.
-    private let gone: RowSet
+    private let expired: RowSet
     private let live: RowSet
 
-    init(index: AudienceIndex, gone: RowSet) {
-        (self.index, self.gone) = (index, gone)
-        live = Self.without(gone, index.live)
+    init(index: AudienceIndex, expired: RowSet) {
+        (self.index, self.expired) = (index, expired)
+        live = Self.without(expired, index.live)
     }
 
-    func rows(of tag: Tag) -> RowSet { Self.without(gone, index.rows(of: tag)) }
+    func rows(of tag: Tag) -> RowSet { Self.without(expired, index.rows(of: tag)) }
 
     func counts(of expression: TagExpression, _ names: [Tag]) -> TagCounts {
         var counts = TagCounts(registrations: live.count, parts: [])

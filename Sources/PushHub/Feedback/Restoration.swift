@@ -6,18 +6,18 @@ package struct Restoration: Sendable, Equatable {
     /// Devices that the app has registered again.
     package var registeredAgain = 0
     /// Devices whose installation was deleted, or whose registration or installation would have expired.
-    package var gone = 0
+    package var unrestorable = 0
     /// Devices whose stored installation is invalid; it is left unchanged, and they stay pruned.
     package var unfit = 0
 
-    package init(restored: Int = 0, registeredAgain: Int = 0, gone: Int = 0, unfit: Int = 0) {
-        (self.restored, self.registeredAgain, self.gone, self.unfit) = (restored, registeredAgain, gone, unfit)
+    package init(restored: Int = 0, registeredAgain: Int = 0, unrestorable: Int = 0, unfit: Int = 0) {
+        (self.restored, self.registeredAgain, self.unrestorable, self.unfit) = (restored, registeredAgain, unrestorable, unfit)
     }
 
     static func += (sum: inout Restoration, part: Restoration) {
         sum.restored += part.restored
         sum.registeredAgain += part.registeredAgain
-        sum.gone += part.gone
+        sum.unrestorable += part.unrestorable
         sum.unfit += part.unfit
     }
 }

@@ -27,7 +27,7 @@ struct RestoreChange {
 
     mutating func add(_ device: PrunedDevice, _ registration: Registration, isTaken: (RegistrationID) -> Bool) {
         if registration.expiration <= now {
-            sum.gone += 1
+            sum.unrestorable += 1
         } else if isTaken(registration.id) || isRegisteredAgain(device) || !back.insert(registration.id).inserted {
             sum.registeredAgain += 1
         } else {
@@ -50,7 +50,7 @@ struct RestoreChange {
     /// handle became invalid can still have them removed.
     mutating func add(_ device: PrunedDevice, _ installation: String, nextID: () -> RegistrationID) {
         guard let entry = known[installation], let row = entry.row, row.expiration > now else {
-            sum.gone += 1
+            sum.unrestorable += 1
             return
         }
         guard !isRegisteredAgain(device),

@@ -12,11 +12,11 @@ struct DataRetention {
     /// Deletes ended notifications and jobs, tombstones, pruned devices and plans. Works in small steps, so that other calls do not wait.
     func removeOld(notificationsBefore ended: Timestamp, tombstonesBefore left: Timestamp) async throws(PushError) {
         let (context, store, step) = (services.context, services.context.store, Self.step)
-        while goesOn, try await store.removeEnded(before: ended, limit: step) == step { await Task.yield() }
-        while goesOn, try await store.removeTombstones(before: left, limit: step) == step { await Task.yield() }
-        while goesOn, try await store.removeJobs(endedBefore: ended, limit: step) == step { await Task.yield() }
+        while continues, try await store.removeEnded(before: ended, limit: step) == step { await Task.yield() }
+        while continues, try await store.removeTombstones(before: left, limit: step) == step { await Task.yield() }
+        while continues, try await store.removeJobs(endedBefore: ended, limit: step) == step { await Task.yield() }
         let pruned = context.now + (.zero - context.settings.retention.pruned)
-        while goesOn,
+        while continues,
             try await store.forgetPruned(before: pruned, limit: step, keepsUnreported: context.settings.feedback.notifiesPruned) == step
         {
             await Task.yield()
@@ -25,5 +25,5 @@ struct DataRetention {
         services.directory.table.removeTombstones(before: left)
     }
 
-    private var goesOn: Bool { !services.context.isStopping && !Task.isCancelled }
+    private var continues: Bool { !services.context.isStopping && !Task.isCancelled }
 }

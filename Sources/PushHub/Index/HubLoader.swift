@@ -33,8 +33,8 @@ package struct HubLoader: StoredHubReader {
         var expiration: Timestamp
 
         func isNewer(than other: Writing) -> Bool {
-            guard let time, let theirs = other.time, time != theirs else { return expiration > other.expiration }
-            return time > theirs
+            guard let time, let otherTime = other.time, time != otherTime else { return expiration > other.expiration }
+            return time > otherTime
         }
     }
 
@@ -48,12 +48,12 @@ package struct HubLoader: StoredHubReader {
         try check(placed.row)
         ends.installations = max(ends.installations, placed.row + 1)
         let (id, writing) = (placed.installation.id, Writing(time: placed.installation.updatedAt, expiration: placed.expiration))
-        if let other = table.installations.row(of: id), let theirs = writeTimes[other] {
-            let isNewer = writing.isNewer(than: theirs)
+        if let other = table.installations.row(of: id), let otherWriting = writeTimes[other] {
+            let isNewer = writing.isNewer(than: otherWriting)
             let old = isNewer ? other : placed.row
             table.leftovers.installationRemovals.append(old)
             taken.installations.insert(old)
-            older[id, default: []].insert(isNewer ? theirs.expiration : writing.expiration)
+            older[id, default: []].insert(isNewer ? otherWriting.expiration : writing.expiration)
             guard isNewer else { return }
             table.installations.withdraw(other)
         }

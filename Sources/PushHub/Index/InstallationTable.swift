@@ -95,7 +95,7 @@ struct InstallationTable: Sendable {
         ids[row] = installation.id
         traits[row] = Traits(platform: installation.handle.platform, isExpired: installation.isPushChannelExpired)
         let hash = Self.hash(of: installation.id)
-        if table.isFull(for: row, hash) { table.makeRoom(for: row, hash) { [ids] in Self.hash(of: ids[$0]) } }
+        if table.isFull(for: row, hash) { table.grow(for: row, hash) { [ids] in Self.hash(of: ids[$0]) } }
         table.insert(row, hash)
         index.insert(row, tags: installation.lists)
         if conflicting.contains(row), let tag = try? Tag.installation(installation.id),

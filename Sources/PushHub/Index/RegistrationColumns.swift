@@ -13,7 +13,7 @@ struct RegistrationColumns: Sendable {
     /// For registrations of an installation: the installation's row, and the next registration of the same installation.
     var owners = RowColumn<UInt32>(vacant: .max)
     var siblings = RowColumn<UInt32>(vacant: .max)
-    /// Registrations with the same handle form a ring.
+    /// Registrations with the same handle form a circular chain.
     private var followers = RowColumn<UInt32>(vacant: .max)
     private var leaders = RowColumn<UInt32>(vacant: .max)
     /// Ids that do not fit the packed form.
@@ -107,23 +107,23 @@ struct RegistrationColumns: Sendable {
         handles.set(handle, at: row, isInCell: isToken)
     }
 
-    // MARK: - Rings
+    // MARK: - Chains of rows with the same handle
 
     /// Rows with the same handle, starting with `row`.
-    func ring(of row: UInt32) -> [UInt32] {
+    func sameHandleChain(of row: UInt32) -> [UInt32] {
         guard traits[row].isLinked else { return [row] }
-        var ring = [row]
+        var chain = [row]
         var next = followers[row]
         while next != row {
-            ring.append(next)
+            chain.append(next)
             next = followers[next]
         }
-        return ring
+        return chain
     }
 
     func follower(of row: UInt32) -> UInt32 { followers[row] }
 
-    /// Adds a row to the ring of another, or forms a ring of the two.
+    /// Adds a row to the chain of another, or forms a chain of the two.
     mutating func link(_ row: UInt32, behind other: UInt32) {
         if !traits[other].isLinked {
             traits[other].isLinked = true
@@ -138,7 +138,7 @@ struct RegistrationColumns: Sendable {
         leaders[next] = row
     }
 
-    /// Removes a row from its ring. Returns another row of the ring; nil if there was no ring.
+    /// Removes a row from its chain. Returns another row of the chain; nil if there was no chain.
     mutating func unlink(_ row: UInt32) -> UInt32? {
         guard traits[row].isLinked else { return nil }
         let (next, before) = (followers[row], leaders[row])

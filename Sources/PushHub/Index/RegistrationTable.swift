@@ -244,7 +244,7 @@ struct RegistrationTable: Sendable {
     // Closures capture `columns` only when a table grows, because capturing copies them.
 
     private mutating func enterID(_ row: UInt32, _ hash: UInt64) {
-        if ids.isFull(for: row, hash) { ids.makeRoom(for: row, hash) { [columns] in columns.idHash(at: $0) } }
+        if ids.isFull(for: row, hash) { ids.grow(for: row, hash) { [columns] in columns.idHash(at: $0) } }
         ids.insert(row, hash)
     }
 
@@ -258,7 +258,7 @@ struct RegistrationTable: Sendable {
     }
 
     private mutating func enterHandle(_ row: UInt32, _ hash: UInt64) {
-        if handles.isFull(for: row, hash) { handles.makeRoom(for: row, hash) { [columns] in columns.handleHash(at: $0) } }
+        if handles.isFull(for: row, hash) { handles.grow(for: row, hash) { [columns] in columns.handleHash(at: $0) } }
         handles.insert(row, hash)
     }
 
@@ -295,7 +295,7 @@ struct RegistrationTable: Sendable {
             if rowsByEndpoint[endpoint]?.isEmpty == true { rowsByEndpoint[endpoint] = nil }
         }
         let (hash, other) = (columns.handleHash(at: row), columns.unlink(row))
-        // The table contains one row per ring.
+        // The table contains one row per chain of rows with the same handle.
         if handles.find(hash, where: { $0 == row }) != nil {
             handles.remove(row, hash) { [columns] in columns.handleHash(at: $0) }
             if let other { enterHandle(other, hash) }
@@ -338,7 +338,7 @@ struct RegistrationTable: Sendable {
         handle.withPackedBytes { bytes, isToken in
             let hash = RegistrationColumns.hash(of: handle.platform, bytes)
             let one = handles.find(hash) { columns.has(handle.platform, bytes, isToken: isToken, at: $0) }
-            return one.map { columns.ring(of: $0).sorted() } ?? []
+            return one.map { columns.sameHandleChain(of: $0).sorted() } ?? []
         }
     }
 

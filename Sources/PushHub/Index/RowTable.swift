@@ -45,7 +45,7 @@ struct RowTable: Sendable {
     /// - Parameters:
     ///   - row: the row to insert.
     ///   - hashOf: provides the hashes of the rows in the table.
-    mutating func makeRoom(for row: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) {
+    mutating func grow(for row: UInt32, _ hash: UInt64, hashOf: (UInt32) -> UInt64) {
         let number = Self.part(hash)
         parts[number].rebuild(for: Int(parts[number].count) + 1, holding: row, hashOf: hashOf)
     }

@@ -23,7 +23,7 @@ struct LargeSendQueue: Sendable {
     /// Whether a send may start. Otherwise it is queued.
     mutating func begins(_ sequence: Int64, devices: Int, limit: Int) -> Bool {
         guard devices >= threshold else { return true }
-        guard count == 0, hasRoom(devices, limit) else {
+        guard count == 0, fits(devices, limit) else {
             waiting.append((sequence: sequence, devices: devices))
             return false
         }
@@ -33,7 +33,7 @@ struct LargeSendQueue: Sendable {
 
     /// Dequeues the next send if it may start.
     mutating func next(limit: Int) -> Int64? {
-        guard let (sequence, devices) = waiting.first, hasRoom(devices, limit) else { return nil }
+        guard let (sequence, devices) = waiting.first, fits(devices, limit) else { return nil }
         waiting.removeFirst(1)
         admit(sequence, devices)
         return sequence
@@ -51,7 +51,7 @@ struct LargeSendQueue: Sendable {
     }
 
     /// A single send may exceed the limit.
-    private func hasRoom(_ devices: Int, _ limit: Int) -> Bool { inFlight.isEmpty || self.devices + devices <= limit }
+    private func fits(_ devices: Int, _ limit: Int) -> Bool { inFlight.isEmpty || self.devices + devices <= limit }
 
     private mutating func admit(_ sequence: Int64, _ devices: Int) {
         inFlight[sequence] = devices

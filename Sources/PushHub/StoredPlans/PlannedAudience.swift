@@ -141,8 +141,8 @@ extension PlannedAudience {
                 compare(members[old], number)
                 return true
             }
-            let gone = Set(moved.values)
-            left.removeAll { !gone.contains($0) }
+            let unmatched = Set(moved.values)
+            left.removeAll { !unmatched.contains($0) }
             difference.changed.sort()
         }
         (difference.left, difference.joined) = (left, joined)

@@ -63,23 +63,23 @@ private struct TargetGrouping {
 
     /// Identifies registrations with the same handle that get the same bytes.
     private struct DuplicateHandle: Hashable {
-        let ring: UInt32
+        let sameHandleChain: UInt32
         let content: UInt32
         let variables: [String: String]
     }
 
     let isTemplate: Bool
     private let templates: TemplateRegister
-    /// By platform code: whether there is a payload.
+    /// Whether there is a payload, by platform code.
     private var isReached = [Bool](repeating: false, count: 16)
     /// By key; -1 for none.
     private var groups: [Int]
     private var variants: [Variant: Int] = [:]
     private var members: [[UInt32]] = []
-    /// Originals in rings that are too long to walk for each member.
+    /// Originals in chains that are too long to walk for each member.
     private var duplicateHandles: [DuplicateHandle: UInt32] = [:]
-    /// By row: the row that represents its ring.
-    private var rings: [UInt32: UInt32] = [:]
+    /// The first row with the same handle, by row.
+    private var sameHandleChains: [UInt32: UInt32] = [:]
     var targets = Targets()
 
     init(_ content: NotificationContent, _ templates: TemplateRegister) {
@@ -136,7 +136,7 @@ private struct TargetGrouping {
     }
 
     /// The first registration with the same handle, content and used push variables; nil if it is this one. Registrations with the same
-    /// handle form a ring.
+    /// handle form a circular chain.
     mutating func original(
         of row: UInt32, _ variables: [String: String], _ columns: RegistrationColumns, among rows: [UInt32]
     ) -> UInt32? {
@@ -155,12 +155,12 @@ private struct TargetGrouping {
             other = columns.follower(of: other)
         }
         guard other != row else { return first == row ? nil : first }
-        // Every member of such a long ring gets here, in the order of the rows.
-        if rings[row] == nil {
-            for member in columns.ring(of: row) { rings[member] = row }
+        // Every member of such a long chain gets here, in the order of the rows.
+        if sameHandleChains[row] == nil {
+            for member in columns.sameHandleChain(of: row) { sameHandleChains[member] = row }
         }
-        let ring = rings[row] ?? row
-        let duplicate = DuplicateHandle(ring: ring, content: content, variables: variables)
+        let chain = sameHandleChains[row] ?? row
+        let duplicate = DuplicateHandle(sameHandleChain: chain, content: content, variables: variables)
         if let original = duplicateHandles[duplicate] { return original }
         duplicateHandles[duplicate] = row
         return nil

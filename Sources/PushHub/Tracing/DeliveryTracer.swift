@@ -52,10 +52,10 @@ struct DeliveryTracer {
     private static let maximumReplacements = 20
 
     private func facts(of device: TracedDevice, _ stored: StoredNotification) async throws(PushError) -> TraceFacts {
-        let (sequence, request, probe) = (stored.sequence, stored.request, device.probe)
+        let (sequence, request, query) = (stored.sequence, stored.request, device.query)
         // Read unstored results first, because they may be stored in the meantime.
-        let fresh = services.active.unstoredResults(of: sequence)?.matching(probe) ?? []
-        let known = try await store.outcomes(ofNotification: sequence, matching: probe, limit: Self.mostRows)
+        let fresh = services.active.unstoredResults(of: sequence)?.matching(query) ?? []
+        let known = try await store.outcomes(ofNotification: sequence, matching: query, limit: Self.mostRows)
         let rows = known + fresh.filter { row in !known.contains { $0.device == row.device } }
         var facts = TraceFacts(
             now: services.context.now, stored: stored, device: device, rows: rows,
@@ -111,14 +111,14 @@ struct DeliveryTracer {
 
     /// The id of the notification that a push belongs to.
     private func notification(of push: String, after sequence: Int64) async -> String? {
-        let probe = OutcomeProbe(push: OutcomeProbe.pushKey(push))
+        let query = DeviceOutcomeQuery(push: DeviceOutcomeQuery.pushKey(push))
         let end = sequence + Int64(Self.maximumReplacements)
         var next = sequence + 1
         // Read again each time: the push may belong to a notification that is accepted meanwhile.
         while next <= min(lastSequence(), end) {
             defer { next += 1 }
-            let isRecent = services.active.unstoredResults(of: next)?.matching(probe).isEmpty == false
-            let rows = isRecent ? [] : (try? await store.outcomes(ofNotification: next, matching: probe, limit: 1)) ?? []
+            let isRecent = services.active.unstoredResults(of: next)?.matching(query).isEmpty == false
+            let rows = isRecent ? [] : (try? await store.outcomes(ofNotification: next, matching: query, limit: 1)) ?? []
             guard isRecent || !rows.isEmpty else { continue }
             return (try? await store.notification(next))?.outcome.id
         }

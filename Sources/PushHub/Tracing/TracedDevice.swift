@@ -20,8 +20,8 @@ struct TracedDevice: Sendable {
     /// The registration id in the question, if it named a registration instead of a device.
     var requestedID: RegistrationID?
 
-    var probe: OutcomeProbe {
-        OutcomeProbe(
+    var query: DeviceOutcomeQuery {
+        DeviceOutcomeQuery(
             registrations: Set(registrations.map(\.registration.id) + deleted.map(\.id) + pruned.compactMap { RegistrationID($0.id) }),
             installation: installationID, handles: Set(handles))
     }

@@ -59,7 +59,7 @@ package final class LabSession: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Counts a request as open until ``requestEnded(now:)``. Returns false if the session is over; the request must then do nothing.
-    package func requestCame() -> Bool {
+    package func requestBegan() -> Bool {
         state.withLock { state in
             guard !state.isOver else { return false }
             state.requests += 1

@@ -83,7 +83,7 @@ package final class LabSessions: Sendable {
     /// Ends an open session, or retries the removal for an ended one where it failed. Throws `lab.session` (404), or the error of a failed
     /// removal, which a further call retries.
     package func end(_ id: String) async throws(PushError) -> LabSession {
-        if let failed = ended.withLock({ $0[id] }), failed.isLeft {
+        if let failed = ended.withLock({ $0[id] }), failed.hasLeftovers {
             try await removeRegistrationsOfEnded(of: failed)
             return failed.session
         }
@@ -121,16 +121,17 @@ package final class LabSessions: Sendable {
             try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
         } catch {
             log.warning("registrations of lab session \(session.id.prefix(8)) could not be removed; retrying: \(error.message)")
-            keep(ended, isLeft: true)
+            keep(ended, hasLeftovers: true)
             throw error
         }
-        guard isLast || ended.at.map({ $0 + Self.sweepInterval <= begun }) == true else { return keep(ended, isLeft: false) }
+        guard isLast || ended.at.map({ $0 + Self.sweepInterval <= begun }) == true else { return keep(ended, hasLeftovers: false) }
         self.ended.withLock { $0[session.id] = nil }
         await lab.ledger.noteEnd(of: session.id)
     }
 
-    private func keep(_ session: EndedSession, isLeft: Bool) {
-        ended.withLock { $0[session.session.id] = EndedSession(session: session.session, at: session.at ?? system.now, isLeft: isLeft) }
+    private func keep(_ session: EndedSession, hasLeftovers: Bool) {
+        let entry = EndedSession(session: session.session, at: session.at ?? system.now, hasLeftovers: hasLeftovers)
+        ended.withLock { $0[session.session.id] = entry }
     }
 
     /// Ends inactive sessions at every `sweepInterval` until the task is cancelled.
@@ -156,7 +157,7 @@ package final class LabSessions: Sendable {
     /// Removes registrations of ended sessions: those that late requests to a hub created, and those whose removal failed.
     func removeLateRegistrations() async {
         let now = system.now
-        let due = ended.withLock { $0.values.filter { $0.isLeft || ($0.at ?? now) + Self.sweepInterval <= now } }
+        let due = ended.withLock { $0.values.filter { $0.hasLeftovers || ($0.at ?? now) + Self.sweepInterval <= now } }
         for session in due { try? await removeRegistrationsOfEnded(of: session) }
     }
 
@@ -195,7 +196,7 @@ private struct EndedSession {
     /// When the first removal of its registrations completed or failed; nil before that.
     let at: Timestamp?
     /// Whether registrations of its phones could not be removed.
-    var isLeft = false
+    var hasLeftovers = false
 }
 
 extension Lab {

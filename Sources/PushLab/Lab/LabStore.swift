@@ -69,9 +69,9 @@ extension LabHubStore: NotificationStore {
     }
 
     func outcomes(
-        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+        ofNotification sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int
     ) async throws(PushError) -> [RecordedOutcome] {
-        try await thread.outside(try await base.outcomes(ofNotification: sequence, matching: probe, limit: limit))
+        try await thread.outside(try await base.outcomes(ofNotification: sequence, matching: query, limit: limit))
     }
 
     func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {

@@ -8,7 +8,7 @@ struct SimulatedDeviceObserver: DeviceObserver {
     func result(of push: String?, at handle: DeviceHandle) async -> DeviceResult? {
         // The simulated APNs stores device tokens in lower case.
         let address = handle.platform == .apns ? handle.text.lowercased() : handle.text
-        return phones.result(of: push.map { OutcomeProbe.pushKey($0) }, onHandle: address).map { DeviceResult($0) }
+        return phones.result(of: push.map { DeviceOutcomeQuery.pushKey($0) }, onHandle: address).map { DeviceResult($0) }
     }
 
     func handles(ofPhone name: String) async -> [DeviceHandle] {

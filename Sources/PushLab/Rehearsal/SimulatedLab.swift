@@ -134,8 +134,8 @@ package final class SimulatedLab: DeviceLab {
     package func storage(of id: DeviceID) async throws(PushError) -> [String: String] { phones.storage(of: id.phone) }
 
     package func store(_ value: String?, for key: String, on id: DeviceID) async throws(PushError) {
-        let kept = phones.storage(of: id.phone).reduce(0) { $0 + ($1.key == key ? 0 : $1.key.utf8.count + $1.value.utf8.count) }
-        guard value == nil || kept + key.utf8.count + (value?.utf8.count ?? 0) <= Self.storageLimit else {
+        let others = phones.storage(of: id.phone).reduce(0) { $0 + ($1.key == key ? 0 : $1.key.utf8.count + $1.value.utf8.count) }
+        guard value == nil || others + key.utf8.count + (value?.utf8.count ?? 0) <= Self.storageLimit else {
             throw PushError(
                 "device.storage_full", "the app's storage holds at most \(Self.storageLimit >> 10) KiB",
                 hint: "store less, or remove what is not needed")

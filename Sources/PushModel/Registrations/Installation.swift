@@ -186,14 +186,14 @@ extension Installation {
     /// Takes the expired flags from the stored installation, because only the hub sets them: a channel reported as invalid stays expired
     /// until another replaces it.
     package func preservingExpired(_ old: Installation?) -> Installation {
-        var kept = self
-        kept.isPushChannelExpired = old?.handle == handle && old?.isPushChannelExpired == true
+        var merged = self
+        merged.isPushChannelExpired = old?.handle == handle && old?.isPushChannelExpired == true
         for (tileID, tile) in secondaryTiles {
             let before = old?.secondaryTiles[tileID]
-            kept.secondaryTiles[tileID]?.isPushChannelExpired =
+            merged.secondaryTiles[tileID]?.isPushChannelExpired =
                 before?.handle == tile.handle && before?.isPushChannelExpired == true
         }
-        return kept
+        return merged
     }
 
     /// Marks this channel as expired, because a push service reported it as invalid.

@@ -9,29 +9,31 @@ package enum DescriptorLimit {
     private static let reserve = 512
 
     /// Raises the limit and returns how many of a server's `connections` it allows.
-    package static func room(for connections: Int, isLab: Bool, _ log: Logger) -> Int {
+    package static func connectionLimit(for connections: Int, isLab: Bool, _ log: Logger) -> Int {
         guard let files = raisedLimit else { return connections }
-        let room = room(in: files, beside: filesOfServer(isLab: isLab))
-        guard connections > room else { return connections }
-        guard connections < .max else { return room }
+        let limit = connectionLimit(in: files, beside: filesOfServer(isLab: isLab))
+        guard connections > limit else { return connections }
+        guard connections < .max else { return limit }
         log.warning(
-            "limiting connections to \(room), not \(connections): the system allows \(files) files (ulimit -n)")
-        return room
+            "limiting connections to \(limit), not \(connections): the system allows \(files) files (ulimit -n)")
+        return limit
     }
 
     /// Raises the limit and returns how many connections it allows to a program that runs simulators.
     ///
     /// - Parameter threads: number of its own event loops.
-    package static func roomOfSimulators(threads: Int) -> Int {
-        raisedLimit.map { room(in: $0, beside: filesOfSimulators(threads: threads)) } ?? .max
+    package static func simulatorConnectionLimit(threads: Int) -> Int {
+        raisedLimit.map { connectionLimit(in: $0, beside: filesOfSimulators(threads: threads)) } ?? .max
     }
 
     /// Raises the limit and returns how many connections it allows to the owner's commands.
-    package static var roomOfCommands: Int { raisedLimit.map { max($0 - reserve, $0 / 4) / 4 } ?? .max }
+    package static var commandConnectionLimit: Int { raisedLimit.map { max($0 - reserve, $0 / 4) / 4 } ?? .max }
 
     /// The number of connections that leaves the reserve free. With a low limit it is a quarter of the limit, if the program's own files
     /// allow that.
-    private static func room(in files: Int, beside own: Int) -> Int { max(files - reserve, min(files / 4, files - own - closing)) }
+    private static func connectionLimit(in files: Int, beside own: Int) -> Int {
+        max(files - reserve, min(files / 4, files - own - closing))
+    }
 
     /// The limit after raising it to the maximum; nil if it cannot be read.
     private static var raisedLimit: Int? {

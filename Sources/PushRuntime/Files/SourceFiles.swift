@@ -51,14 +51,14 @@ package final class SourceFiles: Sendable {
     package var isEmpty: Bool { marks.withLock { $0.values.allSatisfy { $0 == nil } } }
 
     /// The first file that was changed or created, and the first that was removed.
-    package var changes: (changed: String?, gone: String?) {
+    package var changes: (changed: String?, removed: String?) {
         let new = present
         return marks.withLock { marks in
-            var changes: (changed: String?, gone: String?) = (nil, nil)
+            var changes: (changed: String?, removed: String?) = (nil, nil)
             for path in Set(marks.keys).union(new).sorted() {
                 let (old, now) = (marks[path] ?? nil, Mark(path))
                 guard old != now else { continue }
-                if now == nil { changes.gone = changes.gone ?? path } else { changes.changed = changes.changed ?? path }
+                if now == nil { changes.removed = changes.removed ?? path } else { changes.changed = changes.changed ?? path }
             }
             return changes
         }

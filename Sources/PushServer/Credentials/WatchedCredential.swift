@@ -6,8 +6,8 @@ final class WatchedCredential: Sendable {
     enum Change: Sendable {
         case none
         case renewed(SenderSettings)
-        /// The new files cannot be used; `goesOn`: whether a previous credential stays in use.
-        case refused(PushError, goesOn: Bool)
+        /// The new files cannot be used; `hasPrevious`: whether a previous credential stays in use.
+        case refused(PushError, hasPrevious: Bool)
     }
 
     private struct State {
@@ -59,7 +59,7 @@ final class WatchedCredential: Sendable {
         } catch {
             return state.withLock { state in
                 (state.fingerprint, state.fault) = (fingerprint, error)
-                return .refused(error, goesOn: state.settings != nil)
+                return .refused(error, hasPrevious: state.settings != nil)
             }
         }
     }

@@ -33,7 +33,7 @@ struct LabInterface: Sendable {
             return LabRoutes.Answer(200, session.json(now: lab.clock.now))
         }
         let session = try sessions.session(id)
-        guard session.requestCame() else { throw LabSessions.missing }
+        guard session.requestBegan() else { throw LabSessions.missing }
         defer { session.requestEnded(now: sessions.system.now) }
         return try await answer(call, Array(call.path.dropFirst()), session)
     }

@@ -56,7 +56,7 @@ struct LabPhoneRoutes: Sendable {
 
     private func add(_ call: LabRoutes.Call) async throws(PushError) -> LabRoutes.Answer {
         let fields = try LabFields(body: call.body, allowing: DeviceDescription.members)
-        guard lab.simulators.phones.hasRoomForPhone else { throw Self.full }
+        guard lab.simulators.phones.canAddPhone else { throw Self.full }
         let phone = try await session.phones.addDevice(try DeviceDescription(fields))
         lab.owners.give(phone.phone, to: session)
         await recordHandle(of: phone)

@@ -17,14 +17,14 @@ package struct ServerConnections: Sendable {
 
     package init(_ settings: ServerSettings, _ clock: any HubClock, _ log: Logger) {
         limits = ConnectionLimits(
-            connections: DescriptorLimit.room(for: settings.connections, isLab: settings.isLab, log), head: settings.headTimeout,
+            connections: DescriptorLimit.connectionLimit(for: settings.connections, isLab: settings.isLab, log), head: settings.headTimeout,
             body: settings.bodyTimeout,
             idle: settings.idleTimeout)
         let relief = MemoryRelief(clock: clock)
         ofPorts = Connections(
             limit: limits.connections, buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
         ofCommands = Connections(
-            limit: min(Self.commands, DescriptorLimit.roomOfCommands),
+            limit: min(Self.commands, DescriptorLimit.commandConnectionLimit),
             buffers: ClientBuffers(limits: settings.buffers, onMemoryFreed: { relief.plan() }))
     }
 

@@ -16,10 +16,10 @@ package struct ServiceManager: Sendable {
         if name.first == UInt8(ascii: "@") { name[0] = 0 }
         var socketAddress = sockaddr_un()
         socketAddress.sun_family = sa_family_t(AF_UNIX)
-        let room = MemoryLayout.size(ofValue: socketAddress.sun_path)
-        guard !name.isEmpty, name.count < room else { return }
+        let capacity = MemoryLayout.size(ofValue: socketAddress.sun_path)
+        guard !name.isEmpty, name.count < capacity else { return }
         withUnsafeMutableBytes(of: &socketAddress.sun_path) { $0.copyBytes(from: name) }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.size - room + name.count)
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size - capacity + name.count)
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

@@ -100,8 +100,8 @@ package final class LogWriter: Sendable {
                 start += count
             } else if errno == EAGAIN {
                 // Another process that shares the descriptor made it non-blocking.
-                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&room, 1, -1)
+                var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&request, 1, -1)
             } else if errno != EINTR {
                 return false
             }

@@ -29,8 +29,8 @@ package struct CredentialMonitor: Sendable {
             let shown = settings.credential(setting: nil)
             let end = shown.expires.map { ", valid until \($0.iso8601(fraction: false))" } ?? ""
             log.notice("the \(name) credential was reloaded: \(shown.words)\(end)")
-        case .refused(let fault, let goesOn):
-            let what = goesOn ? "the previous \(name) credential stays in use" : "cannot send to \(name)"
+        case .refused(let fault, let hasPrevious):
+            let what = hasPrevious ? "the previous \(name) credential stays in use" : "cannot send to \(name)"
             log.error("\(what): \(fault.message)\(fault.hint.map { "; \($0)" } ?? "")")
         }
     }

@@ -196,8 +196,8 @@ actor PluginSupervisor {
         }
         changed = changed.union(entries.filter { $0.isEnabled && !before.contains($0) }.map(\.name))
         let used = Set(entries.filter(\.isEnabled).map(\.name))
-        let gone = live.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
-        for plugin in gone {
+        let ended = live.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
+        for plugin in ended {
             (live[plugin.name], former[plugin.name]) = (nil, plugin.source)
             restricted.remove(plugin.name)
         }
@@ -205,7 +205,7 @@ actor PluginSupervisor {
         withheld = withheld.filter { used.contains($0.key) }
         install()
         // Log after `install()`, so that the message is true.
-        for plugin in gone { record(plugin.source, .info, "is no longer live", .ended) }
+        for plugin in ended { record(plugin.source, .info, "is no longer live", .ended) }
     }
 
     /// Refreshes and also retries refused versions: the cause may have been outside their files.

@@ -22,9 +22,9 @@ struct RemoteErrorResponse {
         error.trackingID = error.trackingID ?? answer.headers.first(name: "TrackingId")
         if let retryAfter { error.details["retry_after"] = .integer(retryAfter.components.seconds) }
         if answer.status == 401, error.code == "sas.expired" || error.code == "target.key",
-            let theirs = answer.headers.first(name: "Date").flatMap({ Timestamp(httpDate: $0) })
+            let serverTime = answer.headers.first(name: "Date").flatMap({ Timestamp(httpDate: $0) })
         {
-            let difference = now.seconds - theirs.seconds
+            let difference = now.seconds - serverTime.seconds
             if abs(difference) > Self.clockSkew { error = Self.clock(request, difference, error) }
         }
         self.error = error

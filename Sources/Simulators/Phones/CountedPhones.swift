@@ -42,7 +42,7 @@ struct CountedPhones: Sendable {
         /// The current minute since 1970, for the rate limit; the number of its pushes follows.
         var minute: UInt32 = 0
         var pushesOfMinute: UInt16 = 0
-        /// Index into `kinds`; `gone` if it has become a full phone.
+        /// Index into `kinds`; `noKind` if it has become a full phone.
         var kind: UInt16
     }
 
@@ -61,7 +61,7 @@ struct CountedPhones: Sendable {
     private(set) var count = 0
 
     private static let blockSize = 65_536
-    private static let gone = UInt16.max
+    private static let noKind = UInt16.max
     /// The maximum number of members, chosen to fit into the memory of a test machine.
     static let capacity = 20_000_000
 
@@ -71,7 +71,7 @@ struct CountedPhones: Sendable {
         while slots[slot] != 0 {
             let memberIndex = Int(slots[slot]) - 1
             let member = blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize]
-            if member.token == token { return member.kind == Self.gone ? nil : memberIndex }
+            if member.token == token { return member.kind == Self.noKind ? nil : memberIndex }
             slot = (slot + 1) & (slots.count - 1)
         }
         return nil
@@ -98,7 +98,7 @@ struct CountedPhones: Sendable {
 
     private mutating func number(of kind: Kind) -> UInt16? {
         if let known = kinds.firstIndex(of: kind) { return UInt16(known) }
-        guard kinds.count < Int(Self.gone) else { return nil }
+        guard kinds.count < Int(Self.noKind) else { return nil }
         kinds.append(kind)
         return UInt16(kinds.count - 1)
     }
@@ -131,14 +131,14 @@ struct CountedPhones: Sendable {
 
     /// Removes a member.
     mutating func remove(_ memberIndex: Int) {
-        blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize].kind = Self.gone
+        blocks[memberIndex / Self.blockSize][memberIndex % Self.blockSize].kind = Self.noKind
         count -= 1
     }
 
     /// Histogram of pushes per member: number of members with none, one, …; the last value counts all with `most` or more.
     func statistics(upTo most: Int) -> [Int] {
         var statistics = [Int](repeating: 0, count: most + 1)
-        for block in blocks { for member in block where member.kind != Self.gone { statistics[min(Int(member.pushes), most)] += 1 } }
+        for block in blocks { for member in block where member.kind != Self.noKind { statistics[min(Int(member.pushes), most)] += 1 } }
         return statistics
     }
 

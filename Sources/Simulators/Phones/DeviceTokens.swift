@@ -29,7 +29,7 @@ struct DeviceTokens {
                 return kind.app == app ? .member(memberIndex) : .otherApp
             }
             guard lab.adoption.isEnabled, (64...200).contains(token.utf8.count) else { return .unknown }
-            guard lab.hasRoom(state), !lab.isOutOfMemory(state) else { return .labFull }
+            guard lab.canAdopt(state), !lab.isOutOfMemory(state) else { return .labFull }
             if let crowdToken, state.phones.count >= lab.adoption.fullPhoneLimit ?? .max {
                 return state.countedPhones.join(crowdToken, .init(app: app, environment: environment)).map { .member($0) } ?? .labFull
             }

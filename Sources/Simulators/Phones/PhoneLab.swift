@@ -197,7 +197,7 @@ package final class PhoneLab: Sendable {
         let now = clock.now()
         return state.withLock { state in
             if let record = state.handles[handle] { return record }
-            guard adoption.isEnabled, hasRoom(state), !isOutOfMemory(state) else { return nil }
+            guard adoption.isEnabled, canAdopt(state), !isOutOfMemory(state) else { return nil }
             return state.adopt(handle, as: description(), now: now)
         }
     }
@@ -214,7 +214,7 @@ package final class PhoneLab: Sendable {
     func isOutOfMemory(_ state: LabState) -> Bool { state.storedBytes >= storageLimit }
 
     /// Whether another phone may be added, by a session or by adoption.
-    package var hasRoomForPhone: Bool {
+    package var canAddPhone: Bool {
         state.withLock { $0.phones.count + $0.countedPhones.count < adoptionLimit && !isOutOfMemory($0) }
     }
 
@@ -224,9 +224,9 @@ package final class PhoneLab: Sendable {
     /// Whether a push is rejected only because the lab has reached its limits.
     ///
     /// - Parameter isKnown: Whether a phone has the handle.
-    func isFull(isKnown: Bool) -> Bool { isOutOfMemory || !isKnown && adoption.isEnabled && !state.withLock { hasRoom($0) } }
+    func isFull(isKnown: Bool) -> Bool { isOutOfMemory || !isKnown && adoption.isEnabled && !state.withLock { canAdopt($0) } }
 
-    func hasRoom(_ state: LabState) -> Bool { state.adopted + state.countedPhones.count < adoptionLimit }
+    func canAdopt(_ state: LabState) -> Bool { state.adopted + state.countedPhones.count < adoptionLimit }
 
     /// The device tokens of the lab's iPhones.
     var deviceTokens: DeviceTokens { DeviceTokens(lab: self) }
@@ -281,7 +281,7 @@ package final class PhoneLab: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = withState { state -> AppDelivery?? in
-                    if let kept = state.nextStored(of: phone) { return kept }
+                    if let stored = state.nextStored(of: phone) { return stored }
                     if Task.isCancelled { return .some(nil) }
                     state.deliveryWaiters.join(.init(ticket: ticket, phone: phone, continuation: continuation))
                     return .none

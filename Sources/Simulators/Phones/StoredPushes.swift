@@ -30,14 +30,14 @@ struct StoredPushes: Sendable {
     private mutating func overflow(of storagePolicy: AcceptedPush.StoragePolicy) -> [Loss] {
         guard let family = storagePolicy.family else { return [] }
         var slots: [String] = []
-        for case let kept? in pushes.reversed().map(\.storagePolicy) where kept.family == family {
-            if !slots.contains(kept.slot) { slots.append(kept.slot) }
+        for case let stored? in pushes.reversed().map(\.storagePolicy) where stored.family == family {
+            if !slots.contains(stored.slot) { slots.append(stored.slot) }
         }
         let leaving = Set(slots.dropFirst(storagePolicy.slots))
-        let gone = pushes.filter { $0.storagePolicy.map { leaving.contains($0.slot) && $0.family == family } ?? false }
-        let ids = Set(gone.map(\.id))
+        let dropped = pushes.filter { $0.storagePolicy.map { leaving.contains($0.slot) && $0.family == family } ?? false }
+        let ids = Set(dropped.map(\.id))
         pushes.removeAll { ids.contains($0.id) }
-        return gone.map { .dropped(id: $0.id, reason: "at most \(storagePolicy.slots) of this kind are stored") }
+        return dropped.map { .dropped(id: $0.id, reason: "at most \(storagePolicy.slots) of this kind are stored") }
     }
 
     /// Removes stored pushes with the topic of a push that is delivered now; returns their ids.

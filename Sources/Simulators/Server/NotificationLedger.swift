@@ -71,9 +71,9 @@ final class NotificationLedger: Sendable {
     /// Entries after `number` as JSON lines, at most `limit`; starts with the oldest stored entry if earlier ones were dropped.
     func lines(after number: Int, limit: Int) -> [UInt8] {
         let entries = state.withLock { state in
-            let kept = state.entries[state.oldest...]
-            let forgotten = state.count - kept.count
-            return kept.dropFirst(max(0, number - forgotten)).prefix(limit).compactMap { $0 }
+            let stored = state.entries[state.oldest...]
+            let forgotten = state.count - stored.count
+            return stored.dropFirst(max(0, number - forgotten)).prefix(limit).compactMap { $0 }
         }
         return Array(entries.map(\.line).joined())
     }

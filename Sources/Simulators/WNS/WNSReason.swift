@@ -20,7 +20,7 @@ package enum WNSReason: String, RefusalReason {
     /// The app sends too much.
     case throttled = "Throttled"
     /// The channel has expired.
-    case gone = "ChannelExpired"
+    case channelExpired = "ChannelExpired"
     /// The sender is blocked.
     case domainBlocked = "DomainBlocked"
     /// More than 5000 bytes.
@@ -41,7 +41,7 @@ package enum WNSReason: String, RefusalReason {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .throttled: 406
-        case .gone, .domainBlocked: 410
+        case .channelExpired, .domainBlocked: 410
         case .tooLarge: 413
         case .internalError: 500
         case .unavailable: 503

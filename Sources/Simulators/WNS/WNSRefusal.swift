@@ -48,7 +48,7 @@ extension WNSReason {
         case .notFound: "The channel URI is not valid or is not recognized by WNS"
         case .methodNotAllowed: "Invalid method; only POST is allowed"
         case .throttled: "The cloud service exceeded its throttle limit"
-        case .gone: "The channel expired"
+        case .channelExpired: "The channel expired"
         case .domainBlocked: "The domain of the cloud service is blocked"
         case .tooLarge: "The notification payload exceeds the 5000 byte size limit"
         case .internalError: "An internal failure caused notification delivery to fail"

@@ -147,7 +147,7 @@ package final class WNSSimulator: RefusingService {
         guard record.app == settings.appName, token.packageSID == settings.packageSID else {
             throw WNSRefusal(.forbidden)
         }
-        guard record.retiredAt == nil, now - record.issuedAt < Self.channelLifetime else { throw WNSRefusal(.gone) }
+        guard record.retiredAt == nil, now - record.issuedAt < Self.channelLifetime else { throw WNSRefusal(.channelExpired) }
         let notification = try WNSRequest(request.headerFields, bodySize: body.count)
         guard body.count <= 5000 else { throw WNSRefusal(.tooLarge) }
         let (isAdmitted, isChannelAdmitted) = state.withLock { state in
@@ -155,7 +155,7 @@ package final class WNSSimulator: RefusingService {
             return (true, state.pushes.admit(channel, now: now, limit: settings.pushesPerMinutePerChannel))
         }
         guard isAdmitted else { throw WNSRefusal(.throttled) }
-        guard let phone = lab.description(of: record.phone) else { throw WNSRefusal(.gone) }
+        guard let phone = lab.description(of: record.phone) else { throw WNSRefusal(.channelExpired) }
         let due = faults.next(for: channel)
         let fault = due?.reason ?? (isChannelAdmitted ? nil : .channelThrottled)
         if let fault, fault.status != 200 { throw WNSRefusal(fault, retryAfter: due?.retryAfter) }

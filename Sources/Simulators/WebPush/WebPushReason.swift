@@ -10,7 +10,7 @@ package enum WebPushReason: String, RefusalReason {
     case notFound = "NotFound"
     case methodNotAllowed = "MethodNotAllowed"
     /// The subscription has ended.
-    case gone = "Gone"
+    case subscriptionExpired = "Gone"
     /// More than 4096 bytes.
     case payloadTooLarge = "PayloadTooLarge"
     case tooManyRequests = "TooManyRequests"
@@ -26,7 +26,7 @@ package enum WebPushReason: String, RefusalReason {
         case .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .gone: 410
+        case .subscriptionExpired: 410
         case .payloadTooLarge: 413
         case .tooManyRequests: 429
         case .internalServerError: 500

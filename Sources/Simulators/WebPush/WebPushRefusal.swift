@@ -45,7 +45,7 @@ struct WebPushRefusal: Error {
         switch reason {
         case .unauthorized: fields.add("www-authenticate", "vapid")
         case .methodNotAllowed: fields.add("allow", "POST")
-        case .gone: fields.add("cache-control", "max-age=86400")
+        case .subscriptionExpired: fields.add("cache-control", "max-age=86400")
         default: break
         }
         if let retryAfter { fields.add("retry-after", String(retryAfter)) }
@@ -74,7 +74,7 @@ extension WebPushReason {
         case .unauthorized, .forbidden: 109
         case .notFound: 102
         case .methodNotAllowed, .tooManyRequests: nil
-        case .gone: 106
+        case .subscriptionExpired: 106
         case .payloadTooLarge: 104
         case .internalServerError: 999
         case .badGateway: 902
@@ -90,7 +90,7 @@ extension WebPushReason {
         case .forbidden: "Forbidden"
         case .notFound: "Not Found"
         case .methodNotAllowed: "Method Not Allowed"
-        case .gone: "Gone"
+        case .subscriptionExpired: "Gone"
         case .payloadTooLarge: "Payload Too Large"
         case .tooManyRequests: "Too Many Requests"
         case .internalServerError: "Internal Server Error"
@@ -106,7 +106,7 @@ extension WebPushReason {
         case .forbidden: "VAPID public key mismatch"
         case .notFound: "Invalid URL endpoint"
         case .methodNotAllowed: "Only POST is allowed"
-        case .gone: "No such subscription"
+        case .subscriptionExpired: "No such subscription"
         case .payloadTooLarge: "Data payload too large: at most 4096 bytes"
         case .tooManyRequests: "Too many messages"
         case .internalServerError: "Unknown error"

@@ -55,7 +55,7 @@ package final class WebPushSimulator: RefusingService {
         let (origin, endpoint) = (origin(of: request), endpoint(of: request))
         guard let record = try record(of: endpoint, origin: origin) else { throw WebPushRefusal(.notFound) }
         try authenticate(request, origin: origin, for: record.subscription)
-        guard record.retiredAt == nil else { throw WebPushRefusal(.gone) }
+        guard record.retiredAt == nil else { throw WebPushRefusal(.subscriptionExpired) }
         guard body.count <= Self.largestBody else { throw WebPushRefusal(.payloadTooLarge) }
         let message = try WebPushRequest(request.headerFields, bodySize: body.count)
         let now = clock.now()

@@ -15,10 +15,10 @@ package actor MemoryApprovalStore: ApprovalStore {
         let waiting = approvals.filter { $0.state == .pending && $0.expiresAt > approval.origin.createdAt }
         guard waiting.count < most else { return .full }
         guard waiting.count(where: { $0.requester == approval.requester }) < each else { return .fullForRequester }
-        var kept = approval
-        kept.number = Int64(approvals.count + 1)
-        approvals.append(kept)
-        return .pending(kept)
+        var stored = approval
+        stored.number = Int64(approvals.count + 1)
+        approvals.append(stored)
+        return .pending(stored)
     }
 
     package func approval(_ number: Int64) -> Approval? { approvals.first { $0.number == number } }

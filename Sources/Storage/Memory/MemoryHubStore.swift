@@ -119,8 +119,8 @@ package actor MemoryHubStore: HubStore {
         notifications.devices(of: sequence, from: start, limit: limit)
     }
 
-    package func outcomes(ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int) -> [RecordedOutcome] {
-        notifications.outcomes(of: sequence, matching: probe, limit: limit)
+    package func outcomes(ofNotification sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int) -> [RecordedOutcome] {
+        notifications.outcomes(of: sequence, matching: query, limit: limit)
     }
 
     package func tally(ofNotification sequence: Int64) -> OutcomeTally { notifications.tally(of: sequence) }

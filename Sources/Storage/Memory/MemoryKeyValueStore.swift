@@ -162,7 +162,7 @@ actor MemoryKeyValueStore: KeyValueStore {
         let answers = keys.map { text in
             let key = Key.slots(text)
             var window = SlotWindow()
-            if let entry = changes[key] ?? entries[key], entry.isLive(now), case .slots(let kept) = entry.content { window = kept }
+            if let entry = changes[key] ?? entries[key], entry.isLive(now), case .slots(let stored) = entry.content { window = stored }
             if let answer = window.answer(to: token, within: period, now: now) { return answer }
             let answer = window.decide(token, limit: limit, within: period, now: now)
             changes[key] = Entry(content: .slots(window), expires: now + period)

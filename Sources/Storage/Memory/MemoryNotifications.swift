@@ -24,9 +24,9 @@ struct MemoryNotifications {
         guard index(of: notification.sequence) == nil else {
             throw StorageError.conflict("the notification \(notification.sequence) is already stored")
         }
-        var kept = notification
-        kept.outcome.devices = []
-        rows.insert(Row(notification: kept), at: firstIndex(from: notification.sequence))
+        var stored = notification
+        stored.outcome.devices = []
+        rows.insert(Row(notification: stored), at: firstIndex(from: notification.sequence))
         if let key = notification.idempotency?.key { keys[key] = notification.sequence }
         lastSequence = max(lastSequence, notification.sequence)
         return .accepted
@@ -80,10 +80,10 @@ struct MemoryNotifications {
         return found
     }
 
-    func outcomes(of sequence: Int64, matching probe: OutcomeProbe?, limit: Int) -> [RecordedOutcome] {
+    func outcomes(of sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int) -> [RecordedOutcome] {
         var found: [RecordedOutcome] = []
         for batch in batches(of: sequence) where found.count < limit {
-            found += batch.matching(probe).prefix(limit - found.count)
+            found += batch.matching(query).prefix(limit - found.count)
         }
         return found
     }

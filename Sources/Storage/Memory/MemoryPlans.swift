@@ -12,11 +12,11 @@ struct MemoryPlans {
 
     mutating func add(_ plan: StoredPlan, parts: [[UInt8]]) -> Int64 {
         last += 1
-        var kept = plan
-        kept.number = last
-        kept.report.id = kept.id
-        plans[kept.number] = (kept, parts)
-        return kept.number
+        var stored = plan
+        stored.number = last
+        stored.report.id = stored.id
+        plans[stored.number] = (stored, parts)
+        return stored.number
     }
 
     func part(_ part: Int, of number: Int64) -> [UInt8]? {

@@ -28,10 +28,10 @@ final class ChangeQueue: Sendable {
 
         /// Removes and returns the changes for the next transaction.
         mutating func next() -> [Change] {
-            var room = ChangeQueue.largeInTransaction
+            var remaining = ChangeQueue.largeInTransaction
             let fitting = large.prefix { change in
-                defer { room -= change.size }
-                return room >= change.size || room == ChangeQueue.largeInTransaction
+                defer { remaining -= change.size }
+                return remaining >= change.size || remaining == ChangeQueue.largeInTransaction
             }
             large.removeFirst(fitting.count)
             defer { pending = [] }
@@ -91,11 +91,11 @@ final class ChangeQueue: Sendable {
         pool.asyncWriteWithoutTransaction { database in
             let batch = self.state.withLock { $0.next() }
             self.commit(batch[...], on: database)
-            let goesOn = self.state.withLock { state in
+            let hasMore = self.state.withLock { state in
                 state.isDraining = !state.pending.isEmpty || !state.large.isEmpty
                 return state.isDraining
             }
-            if goesOn { self.drain() }
+            if hasMore { self.drain() }
         }
     }
 

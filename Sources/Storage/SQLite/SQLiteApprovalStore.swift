@@ -24,15 +24,16 @@ struct SQLiteApprovalStore: ApprovalStore {
                 guard waiting.all < Int64(most) else { return .full }
                 guard waiting.own < Int64(each) else { return .fullForRequester }
             }
-            var kept = approval
+            var stored = approval
             try database.run(
                 """
                 INSERT INTO approval (hub, state, requester, fingerprint, idempotency_key, expires_at, content, request)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """, kept.hub.number, kept.state.rawValue, kept.requester.description, kept.keys.fingerprint, kept.keys.idempotencyKey,
-                kept.expiresAt.milliseconds, ApprovalRow(kept).content.text(), ApprovalRow(kept).request?.text())
-            kept.number = database.lastInsertedRowID
-            return .pending(kept)
+                """, stored.hub.number, stored.state.rawValue, stored.requester.description, stored.keys.fingerprint,
+                stored.keys.idempotencyKey, stored.expiresAt.milliseconds, ApprovalRow(stored).content.text(),
+                ApprovalRow(stored).request?.text())
+            stored.number = database.lastInsertedRowID
+            return .pending(stored)
         }
     }
 

@@ -23,9 +23,9 @@ struct SQLiteRunStore: AutomationStore {
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """, run.flow, run.origin.key, run.state.rawValue, run.state.isFinal, run.trigger.kind.rawValue,
                     run.lifecycle.queuedAt.milliseconds, run.lifecycle.endedAt?.milliseconds, content, report)
-                var kept = run
-                kept.number = database.lastInsertedRowID
-                added.append(AddedRun(run: kept, isRepeated: false))
+                var stored = run
+                stored.number = database.lastInsertedRowID
+                added.append(AddedRun(run: stored, isRepeated: false))
             }
             for (name, time) in cause.handledUntil.sorted(by: { $0.key < $1.key }) {
                 try database.run("UPDATE schedule SET heard = ?2 WHERE name = ?1 AND coalesce(heard, 0) < ?2", name, time.milliseconds)

@@ -75,8 +75,8 @@ enum CredentialManagement {
         ) { call async throws(PushError) in
             let credential = try call.credentials.read(platform, call.body)
             let record = try await change(call, platform) { _ in credential }
-            let kept = call.credentials.credentials(record).first { $0.platform == platform }
-            return call.answer((kept ?? HubCredential(platform: platform)).json)
+            let stored = call.credentials.credentials(record).first { $0.platform == platform }
+            return call.answer((stored ?? HubCredential(platform: platform)).json)
         }
     }
 

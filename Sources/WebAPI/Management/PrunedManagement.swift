@@ -59,7 +59,7 @@ enum PrunedManagement {
             let isDryRun = call.body["dryRun"]?.bool == true
             let result = try await call.hub.service.restore(filter, isDryRun: isDryRun)
             return call.answer([
-                "restored": .count(result.restored), "registeredAgain": .count(result.registeredAgain), "gone": .count(result.gone),
+                "restored": .count(result.restored), "registeredAgain": .count(result.registeredAgain), "gone": .count(result.unrestorable),
                 "unfit": .count(result.unfit), "isDryRun": .bool(isDryRun),
             ])
         },

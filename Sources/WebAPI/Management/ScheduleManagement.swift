@@ -12,7 +12,7 @@ enum ScheduleManagement {
         ) { call async throws(PushError) in
             var items: [JSON] = []
             let flows = try call.flows
-            for kept in await flows.sortedSchedules { items.append(try await kept.json(flows)) }
+            for stored in await flows.sortedSchedules { items.append(try await stored.json(flows)) }
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
@@ -42,8 +42,8 @@ enum ScheduleManagement {
                 missed: call.body["missed"]?.string.flatMap(MissedPolicy.init(rawValue:)) ?? .skip,
                 arguments: call.body["arguments"]?.object ?? JSONObject())
             let flows = try call.flows
-            let kept = try await flows.add(rule)
-            return call.answer(try await kept.json(flows), .created, location: "/api/v1/schedules/\(rule.name)")
+            let schedule = try await flows.add(rule)
+            return call.answer(try await schedule.json(flows), .created, location: "/api/v1/schedules/\(rule.name)")
         },
         ManagementRoute(
             .get("/api/v1/schedules/{schedule}", "getSchedule", "One schedule"),
@@ -74,8 +74,8 @@ enum ScheduleManagement {
 
     private static func paused(_ call: ManagementCall, _ isPaused: Bool) async throws(PushError) -> WebAnswer {
         let flows = try call.flows
-        let kept = try await flows.pause(call.name("schedule"), isPaused)
-        return call.answer(try await kept.json(flows))
+        let schedule = try await flows.pause(call.name("schedule"), isPaused)
+        return call.answer(try await schedule.json(flows))
     }
 
     private static let named: JSONObject = ["pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$"]

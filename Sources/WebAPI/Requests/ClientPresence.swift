@@ -44,10 +44,10 @@ struct ClientPresence: Sendable {
         switch result {
         case .success(let answer): return answer
         case .failure(let error) where !isGone: throw error
-        case .failure, nil: throw Self.gone
+        case .failure, nil: throw Self.disconnected
         }
     }
 
-    private static let gone = PushError(
+    private static let disconnected = PushError(
         "request.broken", "the client disconnected before the response", hint: "send it again", status: 400, isRetryable: true)
 }

@@ -120,11 +120,11 @@ package final class Connections: Sendable {
         for port in ports { port.eventLoop.execute { port.read() } }
     }
 
-    fileprivate var hasRoom: Bool {
+    fileprivate var canAccept: Bool {
         state.withLock { state in
-            let hasRoom = state.openFiles < limit + Self.maximumClosing
-            if !hasRoom { state.isAwaited = true }
-            return hasRoom
+            let canAccept = state.openFiles < limit + Self.maximumClosing
+            if !canAccept { state.isAwaited = true }
+            return canAccept
         }
     }
 }
@@ -134,7 +134,7 @@ private struct AcceptLimiter: AvailableConnectionsDelegate {
 
     func connectionOpened() { connections.accepted() }
     func connectionClosed() { connections.released() }
-    func isAcceptingNewConnections() -> Bool { connections.hasRoom }
+    func isAcceptingNewConnections() -> Bool { connections.canAccept }
 }
 
 extension Channel {

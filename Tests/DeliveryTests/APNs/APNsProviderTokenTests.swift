@@ -58,7 +58,7 @@ struct APNsProviderTokenTests {
     }
 
     @Test("A new process uses the token of the previous one while it is valid")
-    func kept() async throws {
+    func storedToken() async throws {
         let store = StoredTokens()
         let transport = ScriptedTransport([])
         func deliver(_ settings: APNsSettings = Accounts.apns) async throws {

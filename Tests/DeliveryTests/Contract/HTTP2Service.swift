@@ -129,9 +129,9 @@ private final class HTTP2ServiceSession {
                 place += name + value
             }
             var provider = nghttp2_data_provider()
-            provider.read_callback = { _, stream, place, room, flags, _, user in
+            provider.read_callback = { _, stream, place, capacity, flags, _, user in
                 guard let session = HTTP2ServiceSession.of(user), let place, let flags else { return 0 }
-                return session.part(stream, place, room, flags)
+                return session.part(stream, place, capacity, flags)
             }
             if bodies[stream] == nil {
                 nghttp2_submit_response(session, stream, list, list.count, nil)
@@ -142,9 +142,9 @@ private final class HTTP2ServiceSession {
     }
 
     private func part(
-        _ stream: Int32, _ place: UnsafeMutablePointer<UInt8>, _ room: Int, _ flags: UnsafeMutablePointer<UInt32>
+        _ stream: Int32, _ place: UnsafeMutablePointer<UInt8>, _ capacity: Int, _ flags: UnsafeMutablePointer<UInt32>
     ) -> Int {
-        let part = (bodies[stream] ?? []).prefix(room)
+        let part = (bodies[stream] ?? []).prefix(capacity)
         for (index, byte) in part.enumerated() { place[index] = byte }
         bodies[stream]?.removeFirst(part.count)
         if bodies[stream]?.isEmpty != false { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }

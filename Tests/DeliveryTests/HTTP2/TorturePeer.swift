@@ -183,9 +183,9 @@ final class TorturePeer {
                 place += size + value.count
             }
             var provider = nghttp2_data_provider()
-            provider.read_callback = { _, stream, place, room, flags, _, user in
+            provider.read_callback = { _, stream, place, capacity, flags, _, user in
                 guard let peer = TorturePeer.of(user), let place else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
-                return peer.part(stream, place, room, flags)
+                return peer.part(stream, place, capacity, flags)
             }
             if hasBody {
                 nghttp2_submit_response(session, stream, list, list.count, &provider)
@@ -196,9 +196,9 @@ final class TorturePeer {
     }
 
     private func part(
-        _ stream: Int32, _ place: UnsafeMutablePointer<UInt8>, _ room: Int, _ flags: UnsafeMutablePointer<UInt32>?
+        _ stream: Int32, _ place: UnsafeMutablePointer<UInt8>, _ capacity: Int, _ flags: UnsafeMutablePointer<UInt32>?
     ) -> Int {
-        let part = (answers[stream] ?? []).prefix(min(room, partSize))
+        let part = (answers[stream] ?? []).prefix(min(capacity, partSize))
         for (index, byte) in part.enumerated() { place[index] = byte }
         answers[stream]?.removeFirst(part.count)
         if answers[stream]?.isEmpty != false { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }

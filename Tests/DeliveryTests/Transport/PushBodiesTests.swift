@@ -3,13 +3,13 @@ import Testing
 @testable import Delivery
 
 @Suite struct PushBodiesTests {
-    /// The bytes that a connection reads with this much room at a time.
-    private func read(_ bodies: PushBodies, _ index: Int, room: Int) -> [UInt8] {
+    /// The bytes that a connection reads with this capacity of its buffer.
+    private func read(_ bodies: PushBodies, _ index: Int, capacity: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < bodies.size(index) {
-            let part = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            let part = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
                 guard let destination = buffer.baseAddress else { return }
-                count = bodies.copy(index, from: bytes.count, to: destination, room: room)
+                count = bodies.copy(index, from: bytes.count, to: destination, capacity: capacity)
             }
             if part.isEmpty { break }
             bytes += part
@@ -26,7 +26,7 @@ import Testing
             let whole = Array((head + part + tail).utf8)
             #expect(bodies.body(index) == whole)
             #expect(bodies.size(index) == whole.count)
-            for room in 1...(whole.count + 1) { #expect(read(bodies, index, room: room) == whole, "room \(room)") }
+            for capacity in 1...(whole.count + 1) { #expect(read(bodies, index, capacity: capacity) == whole, "capacity \(capacity)") }
             await Task.yield()
         }
         let some = bodies.subset([2, 0])
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `a shared body is that of every request`() {
         let bodies = PushBodies(shared: Array("the same".utf8))
-        for room in 1...9 { #expect(read(bodies, 5, room: room) == Array("the same".utf8)) }
+        for capacity in 1...9 { #expect(read(bodies, 5, capacity: capacity) == Array("the same".utf8)) }
         #expect(bodies.subset([1]).body(0) == Array("the same".utf8))
     }
 }

@@ -14,12 +14,12 @@ import Testing
 
         /// Begins a round, which lasts one turn. Returns `false` if all others have ended, or too many rounds have passed.
         func begin(beside others: Int) -> Bool {
-            let goesOn = state.withLock {
+            let continues = state.withLock {
                 $0.count += 1
                 return $0.count < Self.most && $0.ends.count < others
             }
-            if goesOn { ManualClock.tick(2) }
-            return goesOn
+            if continues { ManualClock.tick(2) }
+            return continues
         }
 
         func noteEnd() { state.withLock { $0.ends.append($0.count) } }

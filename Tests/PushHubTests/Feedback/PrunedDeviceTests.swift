@@ -114,7 +114,7 @@ import Testing
         try await hub.deleteInstallation("c")
         let pruned = try await hub.pruned(PrunedFilter(), below: nil, limit: 9)
         #expect(pruned.map(\.id) == ["c", "b", "a"] && pruned[2].userID == "ana" && pruned[2].tags.map(\.text) == ["news"])
-        #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 1, registeredAgain: 1, gone: 1))
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 1, registeredAgain: 1, unrestorable: 1))
         #expect(try await hub.installation("a").isPushChannelExpired == false)
         script(1...3, .accepted(id: nil))
         #expect(try await hub.send(.properties(["m": "x"], to: "$UserId:{ana}")).sent == 1)
@@ -168,7 +168,7 @@ import Testing
         script(1...1, .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(60))
-        #expect(try await hub.restore(PrunedFilter()) == Restoration(gone: 1))
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(unrestorable: 1))
     }
 
     @Test func `both channels of an installation are restored, or neither if the step cannot be stored`() async throws {
@@ -219,7 +219,7 @@ import Testing
         bench.connector.script(.phone(1), .rejected(.invalidHandle()))
         try await bench.send(to: nil)
         bench.advance(by: .seconds(3600))
-        #expect(try await bench.hub.restore(PrunedFilter()) == Restoration(gone: 1))
+        #expect(try await bench.hub.restore(PrunedFilter()) == Restoration(unrestorable: 1))
     }
 
     @Test func `a step that cannot be stored changes nothing, and the error says so`() async throws {

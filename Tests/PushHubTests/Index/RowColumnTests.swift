@@ -77,7 +77,7 @@ import Testing
                 table.remove(row, hash(row), hashOf: hash)
             } else {
                 expected.insert(row)
-                if table.isFull(for: row, hash(row)) { table.makeRoom(for: row, hash(row), hashOf: hash) }
+                if table.isFull(for: row, hash(row)) { table.grow(for: row, hash(row), hashOf: hash) }
                 table.insert(row, hash(row))
             }
         }
@@ -92,7 +92,7 @@ import Testing
         var table = RowTable()
         for row in hashes.indices.map({ UInt32($0) }) {
             let hash = hashes[Int(row)]
-            if table.isFull(for: row, hash) { table.makeRoom(for: row, hash) { hashes[Int($0)] } }
+            if table.isFull(for: row, hash) { table.grow(for: row, hash) { hashes[Int($0)] } }
             table.insert(row, hash)
         }
         // A removal examines the elements after it, up to the next gap.

@@ -121,10 +121,10 @@ struct CrashingStore: HubStore {
     }
 
     func outcomes(
-        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+        ofNotification sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int
     ) async throws(PushError) -> [RecordedOutcome] {
         try await check()
-        return try await store.outcomes(ofNotification: sequence, matching: probe, limit: limit)
+        return try await store.outcomes(ofNotification: sequence, matching: query, limit: limit)
     }
 
     func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {

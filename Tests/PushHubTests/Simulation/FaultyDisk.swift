@@ -56,9 +56,9 @@ struct FaultyDisk: HubStore {
     func accept(_ notification: StoredNotification) async throws(PushError) -> AcceptanceResult { try await store.accept(notification) }
 
     func outcomes(
-        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+        ofNotification sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int
     ) async throws(PushError) -> [RecordedOutcome] {
-        try await store.outcomes(ofNotification: sequence, matching: probe, limit: limit)
+        try await store.outcomes(ofNotification: sequence, matching: query, limit: limit)
     }
 
     func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {

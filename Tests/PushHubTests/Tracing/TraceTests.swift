@@ -71,7 +71,7 @@ import Testing
         #expect(try await bench.hub.store.outcomes(ofNotification: 1, matching: nil, limit: 9).isEmpty)
         bench.hub.advance(by: .seconds(3600))
         try await until { try await bench.hub.hub.notification(id).outcome.state == .completed }
-        let second = try await bench.hub.store.outcomes(ofNotification: 1, matching: OutcomeProbe(handles: [.phone(2)]), limit: 9)
+        let second = try await bench.hub.store.outcomes(ofNotification: 1, matching: DeviceOutcomeQuery(handles: [.phone(2)]), limit: 9)
         #expect(second.map(\.time) == [HubBench.startTime + .seconds(3600)])
     }
 

@@ -64,7 +64,7 @@ import WebAPI
         }
         #expect(try secret() == Secret("first") && watched.fault == nil)
         try folder.write("secret", Data("second and more\n".utf8))
-        guard case .refused(let fault, goesOn: true) = watched.reload() else { throw Unexpected() }
+        guard case .refused(let fault, hasPrevious: true) = watched.reload() else { throw Unexpected() }
         #expect(fault.message.contains("the client secret contains whitespace") && !fault.message.contains("second"))
         #expect(try secret() == Secret("first"))
         try folder.write("secret", Data("third\r\n".utf8))

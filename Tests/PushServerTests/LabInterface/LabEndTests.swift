@@ -97,7 +97,7 @@ import Testing
             // The limit that the upkeep read before the request came.
             let limit = system.now
             system.advance(to: system.now + LabSessions.timeout)
-            #expect(session.requestCame())
+            #expect(session.requestBegan())
             try await sessions.end(session, silentSince: limit)
             #expect(!session.isOver)
             session.requestEnded(now: system.now)

@@ -197,7 +197,7 @@ import Testing
             let made = try await bench.call("POST", "\(path)/phones", #"{"name":"ana"}"#)
             let actions = "\(path)/phones/\(try #require(made.json["id"]?.int))/actions"
             let session = try #require(bench.server.labSessions).session(String(path.dropFirst("/lab/sessions/".count)))
-            #expect(session.requestCame())
+            #expect(session.requestBegan())
             async let ended = bench.call("DELETE", path)
             while !session.isOver {
                 try Task.checkCancellation()
@@ -324,9 +324,9 @@ import Testing
             let (silent, _) = try sessions.begin(hub: "hub", run: "a")
             let (busy, _) = try sessions.begin(hub: "hub", run: "b")
             let (lastRequestTime, _) = try sessions.begin(hub: "hub", run: "c")
-            #expect(busy.requestCame())
+            #expect(busy.requestBegan())
             system.advance(to: system.now + .seconds(60))
-            #expect(lastRequestTime.requestCame())
+            #expect(lastRequestTime.requestBegan())
             lastRequestTime.requestEnded(now: system.now)
             system.advance(to: system.now + .seconds(60))
             await sessions.endSilent()

@@ -65,18 +65,18 @@ import Testing
                 try await store.record(try Samples.ended(2, after: Int64(step), state: .processing, devices: outcomes.devices(3)))
                 recorded += devices.map { ($0, time) }
             }
-            func check(_ probe: OutcomeProbe) async throws {
-                let expected = recorded.filter { probe.matches($0.device) }.map { RecordedOutcome(device: $0.device, time: $0.time) }
-                #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: .max) == expected)
-                #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: 1) == Array(expected.prefix(1)))
+            func check(_ query: DeviceOutcomeQuery) async throws {
+                let expected = recorded.filter { query.matches($0.device) }.map { RecordedOutcome(device: $0.device, time: $0.time) }
+                #expect(try await store.outcomes(ofNotification: 1, matching: query, limit: .max) == expected)
+                #expect(try await store.outcomes(ofNotification: 1, matching: query, limit: 1) == Array(expected.prefix(1)))
             }
             for (device, _) in recorded {
-                try await check(OutcomeProbe(handles: [device.handle]))
-                if let id = device.registrationID { try await check(OutcomeProbe(registrations: [id])) }
-                if let id = device.installationID { try await check(OutcomeProbe(installation: id)) }
-                if let id = device.pushID { try await check(OutcomeProbe(push: OutcomeProbe.pushKey(id))) }
+                try await check(DeviceOutcomeQuery(handles: [device.handle]))
+                if let id = device.registrationID { try await check(DeviceOutcomeQuery(registrations: [id])) }
+                if let id = device.installationID { try await check(DeviceOutcomeQuery(installation: id)) }
+                if let id = device.pushID { try await check(DeviceOutcomeQuery(push: DeviceOutcomeQuery.pushKey(id))) }
             }
-            try await check(OutcomeProbe(installation: "nobody"))
+            try await check(DeviceOutcomeQuery(installation: "nobody"))
             #expect(try await store.outcomes(ofNotification: 1, matching: nil, limit: .max).map(\.device) == recorded.map(\.device))
             #expect(try await store.outcomes(ofNotification: 3, matching: nil, limit: .max).isEmpty)
         }

@@ -28,11 +28,11 @@ import Testing
     func `a port without file handles or memory stops accepting, and resumes by itself`(error: CInt) async throws {
         try await port { port, accepted in
             // Both at once on the event loop: the pause lasts only a second.
-            let goesOn = try await port.eventLoop.flatSubmit {
+            let readsByItself = try await port.eventLoop.flatSubmit {
                 port.pipeline.fireErrorCaught(IOError(errnoCode: error, reason: "accept"))
                 return port.getOption(.autoRead)
             }.get()
-            #expect(!goesOn)
+            #expect(!readsByItself)
             // Further connection attempts do not end the pause.
             port.read()
             let address = try #require(port.localAddress)
@@ -47,8 +47,8 @@ import Testing
     @Test func `a client that disconnects before it is accepted has no effect`() async throws {
         try await port { port, _ in
             port.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
-            let goesOn = try await isReading(port)
-            #expect(goesOn)
+            let readsByItself = try await isReading(port)
+            #expect(readsByItself)
         }
     }
 }

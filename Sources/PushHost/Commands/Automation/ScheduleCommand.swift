@@ -69,13 +69,13 @@ struct ScheduleAddCommand: AsyncParsableCommand {
             _ = try CronSchedule(cron)
             _ = try SystemTimeZones.shared.rules(of: timeZone)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let kept = try await client.post(
+                let schedule = try await client.post(
                     ManagementClient.path("schedules"),
                     body: [
                         "name": .string(name), "flow": .string(flow), "cron": .string(cron), "timeZone": .string(timeZone),
                         "missed": .string(missed.rawValue), "arguments": try await arguments.values(of: flow, client),
                     ])
-                return CommandResult(json: kept) { ScheduleLines(palette: $0).lines(kept) }
+                return CommandResult(json: schedule) { ScheduleLines(palette: $0).lines(schedule) }
             }
         }
     }
@@ -156,9 +156,9 @@ struct ScheduleLines {
     /// Pauses or resumes a schedule, then shows it.
     static func change(_ name: String, _ verb: String, _ server: ServerOptions) async -> Never {
         await server.run { client throws(PushError) in
-            let kept = try await client.post(
+            let schedule = try await client.post(
                 ManagementClient.path("schedules", name, verb), body: .object(JSONObject()))
-            return CommandResult(json: kept) { ScheduleLines(palette: $0).lines(kept) }
+            return CommandResult(json: schedule) { ScheduleLines(palette: $0).lines(schedule) }
         }
     }
 }

@@ -68,11 +68,11 @@ struct DevicesCommand: AsyncParsableCommand {
             var (devices, hasMore) = try await client.items(
                 ManagementClient.path("hubs", hub, "installations"), query, first: list.limit)
             if !hasMore {
-                let room = list.limit.map { $0 - devices.count }
+                let remaining = list.limit.map { $0 - devices.count }
                 let rest = try await client.items(
-                    ManagementClient.path("hubs", hub, "registrations"), query, first: room.map { max(1, $0) })
-                hasMore = rest.hasMore || (room == 0 && !rest.items.isEmpty)
-                devices += room == 0 ? [] : rest.items
+                    ManagementClient.path("hubs", hub, "registrations"), query, first: remaining.map { max(1, $0) })
+                hasMore = rest.hasMore || (remaining == 0 && !rest.items.isEmpty)
+                devices += remaining == 0 ? [] : rest.items
             }
             let (shown, isCut) = (devices, hasMore)
             return CommandResult(json: ["items": .array(shown), "hasMore": .bool(isCut)]) { palette in

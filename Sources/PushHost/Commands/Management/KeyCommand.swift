@@ -42,8 +42,8 @@ struct KeyOptions: ParsableArguments {
         _ key: JSON, _ done: String, _ client: ManagementClient, _ slots: [String] = ["primary", "secondary"]
     ) async -> CommandResult {
         let report = KeyReport(keys: [key], url: await client.clientURL())
-        let said = "\(done) \(scope(client.target))".printable
-        return CommandResult(json: key) { ["\($0.green("✓")) \(said)"] + report.revealed($0, slots) }
+        let sentence = "\(done) \(scope(client.target))".printable
+        return CommandResult(json: key) { ["\($0.green("✓")) \(sentence)"] + report.revealed($0, slots) }
     }
 }
 

@@ -4,10 +4,10 @@
 package protocol OutcomeStore: Sendable {
     /// The results of a notification's devices, in the order in which they were recorded, from index `start`.
     func devices(ofNotification sequence: Int64, from start: Int, limit: Int) async throws(PushError) -> [DeviceOutcome]
-    /// At most `limit` results of devices that match a probe, or of all devices if nil, in the order in which they were recorded. Reads all
+    /// At most `limit` results of devices that match a query, or of all devices if nil, in the order in which they were recorded. Reads all
     /// results of the notification, in parts.
     func outcomes(
-        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+        ofNotification sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int
     ) async throws(PushError) -> [RecordedOutcome]
     /// Counts the notification's devices by result, with an example of each.
     func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally

@@ -185,11 +185,11 @@ struct SQLiteHubStore: HubStore {
     }
 
     func outcomes(
-        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+        ofNotification sequence: Int64, matching query: DeviceOutcomeQuery?, limit: Int
     ) async throws(PushError) -> [RecordedOutcome] {
         var found: [RecordedOutcome] = []
-        try await eachBatch(ofNotification: sequence, where: { probe?.mayMatch($0) != false }) { batch in
-            found += batch.matching(probe).prefix(limit - found.count)
+        try await eachBatch(ofNotification: sequence, where: { query?.mayMatch($0) != false }) { batch in
+            found += batch.matching(query).prefix(limit - found.count)
             return found.count < limit
         }
         return found

@@ -151,12 +151,12 @@ struct SQLiteNotificationTable {
 
     /// The largest sequence that a notification ever had; 0 if there never was one.
     func lastSequence() throws -> Int64 {
-        let kept = try database.first(
+        let stored = try database.first(
             "SELECT key FROM notification WHERE key > ? AND key < ? ORDER BY key DESC LIMIT 1",
             NotificationKey(hub: hub, upTo: 0).stored, NotificationKey(hub: hub, upTo: .max).stored
         ) { NotificationKey(stored: $0.integer(0)).sequence }
         let forgotten = try database.first("SELECT last FROM sequence WHERE hub = ?", hub) { $0.integer(0) }
-        return max(kept ?? 0, forgotten ?? 0)
+        return max(stored ?? 0, forgotten ?? 0)
     }
 
     // MARK: - Rows

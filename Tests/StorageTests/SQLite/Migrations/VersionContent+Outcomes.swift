@@ -21,10 +21,10 @@ extension VersionContent {
         let removed = RemovedDevice(position: position, notificationID: Self.id(1), time: Self.at(23), device: invalid.device)
         #expect(try await store.removedDevices(after: nil, limit: 9) == [removed])
         #expect(try await store.removedDevices(after: position, limit: 9) == [])
-        for probe in [
-            OutcomeProbe(registrations: [Samples.id(13)]), OutcomeProbe(handles: [.phone(13)]),
+        for query in [
+            DeviceOutcomeQuery(registrations: [Samples.id(13)]), DeviceOutcomeQuery(handles: [.phone(13)]),
         ] {
-            #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: 9) == [invalid])
+            #expect(try await store.outcomes(ofNotification: 1, matching: query, limit: 9) == [invalid])
         }
     }
 

@@ -1,5 +1,5 @@
 /// Selects the results of a device by any of its ids.
-package struct OutcomeProbe: Sendable {
+package struct DeviceOutcomeQuery: Sendable {
     package let registrations: Set<RegistrationID>
     package let installation: String?
     package let handles: Set<DeviceHandle>
@@ -62,12 +62,12 @@ package struct RecordedOutcome: Sendable, Equatable {
 }
 
 extension OutcomeBatch {
-    /// The results that match a probe (nil: all), in order.
-    package func matching(_ probe: OutcomeProbe?) -> [RecordedOutcome] {
-        guard probe?.mayMatch(rows) != false else { return [] }
+    /// The results that match a query (nil: all), in order.
+    package func matching(_ query: DeviceOutcomeQuery?) -> [RecordedOutcome] {
+        guard query?.mayMatch(rows) != false else { return [] }
         return indices.compactMap { position in
             let device = self[position]
-            return probe?.matches(device) != false ? RecordedOutcome(device: device, time: time(at: position)) : nil
+            return query?.matches(device) != false ? RecordedOutcome(device: device, time: time(at: position)) : nil
         }
     }
 }
@@ -75,7 +75,7 @@ extension OutcomeBatch {
 /// Counts the devices of a notification by result.
 package struct OutcomeTally: Sendable {
     /// The result by which devices are counted.
-    package struct Ending: Sendable, Hashable {
+    package struct ResultKey: Sendable, Hashable {
         package var platform: Platform
         package var outcome: OutcomeName
         package var reason: String
@@ -88,7 +88,7 @@ package struct OutcomeTally: Sendable {
         package var example: RecordedOutcome
     }
 
-    package private(set) var counts: [Ending: Count] = [:]
+    package private(set) var counts: [ResultKey: Count] = [:]
     /// Number of devices beyond the limit of distinct results.
     package private(set) var others = 0
     private static let most = 1_000
@@ -105,14 +105,14 @@ package struct OutcomeTally: Sendable {
         }
         for (number, kind) in batch.kinds.enumerated() {
             guard let example = examples[number] else { continue }
-            let ending = Ending(
+            let key = ResultKey(
                 platform: kind.platform, outcome: kind.outcome, reason: kind.reason, cause: kind.cause,
                 isRegistrationRemoved: kind.isRegistrationRemoved)
-            if counts[ending] == nil, counts.count == Self.most {
+            if counts[key] == nil, counts.count == Self.most {
                 others += devices[number]
             } else {
                 let first = RecordedOutcome(device: batch[example], time: batch.time(at: example))
-                counts[ending, default: Count(devices: 0, example: first)].devices += devices[number]
+                counts[key, default: Count(devices: 0, example: first)].devices += devices[number]
             }
         }
     }
