@@ -27,8 +27,9 @@ enum AuditExport {
             bytes = Array(try Data(contentsOf: URL(filePath: path)))
         } catch {
             let reason = String(cString: strerror(errno))
-            let fault = (error as? CocoaError)?.code == .fileReadNoSuchFile ? "does not exist" : "cannot be read: \(reason)"
-            throw PushError("audit.file", "\(path) \(fault)", hint: "name a file created by pushhost audit export")
+            throw PushError(
+                "audit.file", "\(path) \(fault(of: path, error) ?? "cannot be read: \(reason)")",
+                hint: "name a file created by pushhost audit export")
         }
         guard !bytes.isEmpty else {
             throw PushError(
@@ -56,5 +57,11 @@ enum AuditExport {
             }
         }
         return passed ? .intact(end) : .broken(AuditBreak(sequence: end.sequence + 1, reason: .missing))
+    }
+
+    /// The causes that the system's error does not name or names in other words than other commands.
+    private static func fault(of path: String, _ error: any Error) -> String? {
+        if (error as? CocoaError)?.code == .fileReadNoSuchFile { return "does not exist" }
+        return access("\(path)/.", F_OK) == 0 ? "is a directory" : nil
     }
 }

@@ -18,11 +18,12 @@ import Testing
         #expect(error.code == "audit.file" && error.message == "\(path) does not exist", "\(error)")
     }
 
-    @Test func `a folder cannot be read, and an empty file is reported as empty`() throws {
+    @Test func `a directory is reported as one, and an empty file as empty`() throws {
         let folder = try ScriptFolder(["empty.jsonl": ""])
-        let error = try #require(refusal(folder.url.path))
-        #expect(error.code == "audit.file" && error.message.hasPrefix("\(folder.url.path) cannot be read: "), "\(error)")
-        let path = folder.url.appending(path: "empty.jsonl").path
-        #expect(refusal(path)?.message == "\(path) is empty")
+        let path = folder.url.path
+        let error = try #require(refusal(path))
+        #expect(error.code == "audit.file" && error.message == "\(path) is a directory", "\(error)")
+        #expect(refusal("\(path)/empty.jsonl")?.message == "\(path)/empty.jsonl is empty")
+        #expect(refusal("\(path)/empty.jsonl/x")?.message == "\(path)/empty.jsonl/x cannot be read: Not a directory")
     }
 }
