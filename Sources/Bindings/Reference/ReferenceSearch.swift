@@ -51,7 +51,7 @@ struct ReferenceSearch: Sendable {
         let listed = chosen.flatMap { name in entries.filter { $0.topic.name == name }.map(\.topic) }
         var found = named + listed + ranked(text)
         var seen: Set<String> = []
-        found = found.filter { seen.insert("\($0.kind) \($0.name) \($0.summary)").inserted }
+        found = found.filter { seen.insert($0.identity).inserted }
         return Array(found.prefix(Self.limit))
     }
 

@@ -35,6 +35,9 @@ package enum ReferenceTopic: Sendable {
         }
     }
 
+    /// What tells topics with the same name apart.
+    var identity: String { "\(kind) \(name) \(summary)" }
+
     var isType: Bool { if case .type = self { true } else { false } }
     var isError: Bool { if case .error = self { true } else { false } }
     var isNote: Bool { if case .note = self { true } else { false } }

@@ -35,7 +35,7 @@ struct ExplainCommand: ProgramCommand {
         var status = ExitStatus.pass
         if !name.isEmpty {
             let name = name.joined(separator: " ")
-            let found = topics.topics(for: name)
+            let found = topics.answer(to: name)
             let suggestions = found.isEmpty ? topics.suggestions(for: name) : []
             if found.isEmpty {
                 status = ExitStatus.usage
@@ -49,11 +49,9 @@ struct ExplainCommand: ProgramCommand {
                 for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).text { errors.line(line) }
             }
             if self.json {
-                output.line(json.document(name, topics: found, suggestions: suggestions).text(pretty: true))
-            } else if found.count == 1 {
-                for line in report.page(found[0]) { output.line(line) }
-            } else if !found.isEmpty {
-                for line in report.list(found) { output.line(line) }
+                output.line(json.document(name, found, suggestions: suggestions).text(pretty: true))
+            } else {
+                for line in report.text(found) { output.line(line) }
             }
         } else if self.json {
             output.line(json.index().text(pretty: true))

@@ -44,13 +44,13 @@ struct SessionCommands {
             return
         }
         let index = ReferenceIndex(registry, notes: ProgramNotes.all)
-        let topics = index.topics(for: name)
-        guard !topics.isEmpty else {
+        let answer = index.answer(to: name)
+        guard !answer.isEmpty else {
             let near = index.suggestions(for: name).first.map { "; did you mean \($0)?" } ?? ""
             return reportError(
                 LuaError(PushError("repl.unknown_name", "unknown name \"\(name)\"\(near)", hint: ".help lists all names")))
         }
-        for line in topics.count == 1 ? report.page(topics[0]) : report.list(topics) { output.line(line) }
+        for line in report.text(answer) { output.line(line) }
     }
 
     private func listDevices() async {

@@ -7,11 +7,11 @@ struct ExplainJSON {
 
     static let schema = "pushhost.explain/1"
 
-    /// The complete topics that match a name; `suggestions` if none matches.
-    func document(_ name: String, topics: [ReferenceTopic], suggestions: [String] = []) -> JSON {
+    /// The complete topics of an answer, those with exactly the name first; `suggestions` if there is none.
+    func document(_ name: String, _ answer: ReferenceAnswer, suggestions: [String] = []) -> JSON {
         [
-            "schema": .string(Self.schema), "name": .string(name), "topics": .array(topics.map { JSON($0, registry) }),
-            "suggestions": .array(suggestions.map(JSON.string)),
+            "schema": .string(Self.schema), "name": .string(name),
+            "topics": .array((answer.pages + answer.list).map { JSON($0, registry) }), "suggestions": .array(suggestions.map(JSON.string)),
         ]
     }
 

@@ -8,18 +8,26 @@ struct ExplainReport {
 
     private static let width = 100
 
-    func page(_ topic: ReferenceTopic) -> [String] {
-        switch topic {
-        case .binding(let binding): page(binding)
-        case .type(let type): page(type)
-        case .error(let error): page(error)
-        case .note(let note): page(note)
+    /// The pages of an answer, titled by their kinds if there are several, and its list.
+    func text(_ answer: ReferenceAnswer) -> [String] {
+        let pages = answer.pages.map { page($0, isAlone: answer.pages.count == 1) }
+        return Array(pages.joined(separator: [""])) + (answer.list.isEmpty ? [] : list(answer.list, isAlone: pages.isEmpty))
+    }
+
+    private func page(_ topic: ReferenceTopic, isAlone: Bool) -> [String] {
+        let kind = isAlone ? topic.listedKind.map { "\($0) " } ?? "" : "\(topic.kindName) "
+        return switch topic {
+        case .binding(let binding): page(binding, kind)
+        case .type(let type): page(type, kind)
+        case .error(let error): page(error, kind)
+        case .note(let note): page(note, kind)
         }
     }
 
     /// One line per topic, for a name that matches several.
-    func list(_ topics: [ReferenceTopic]) -> [String] {
-        overview(topics.map { ($0.name, $0.summary) }) + ["", "For details run pushhost explain NAME."]
+    private func list(_ topics: [ReferenceTopic], isAlone: Bool) -> [String] {
+        let rows = topics.map { topic in (topic.name, topic.listedKind.map { "\($0) · " } ?? "", topic.summary) }
+        return (isAlone ? [] : heading("SEE ALSO")) + overview(rows) + ["", "For details run pushhost explain NAME."]
     }
 
     /// One line per topic; error codes by area.
@@ -30,8 +38,8 @@ struct ExplainReport {
             + ["", "For details run pushhost explain with a NAME, an AREA such as tag, or a CODE."]
     }
 
-    private func page(_ binding: Binding) -> [String] {
-        var lines = title(binding.signature) + binding.summary.wrapped(to: Self.width)
+    private func page(_ binding: Binding, _ kind: String) -> [String] {
+        var lines = title(kind + binding.signature) + binding.summary.wrapped(to: Self.width)
         if !binding.parameters.isEmpty {
             lines += heading(binding.style == .table ? "KEYS" : "PARAMETERS")
             lines += members(binding.parameters.map { ($0.name, $0.type.phrase, !$0.isRequired, $0.summary) })
@@ -47,8 +55,8 @@ struct ExplainReport {
         return lines + heading("EXAMPLE") + code(binding.example)
     }
 
-    private func page(_ type: TypeDescription) -> [String] {
-        var lines = title(type.name) + type.summary.wrapped(to: Self.width)
+    private func page(_ type: TypeDescription, _ kind: String) -> [String] {
+        var lines = title(kind + type.name) + type.summary.wrapped(to: Self.width)
         if !type.fields.isEmpty {
             lines += heading("FIELDS") + members(type.fields.map { ($0.name, $0.type, $0.isOptional, $0.summary) })
         }
@@ -64,8 +72,8 @@ struct ExplainReport {
         return lines
     }
 
-    private func page(_ error: ErrorDescription) -> [String] {
-        var lines = title(error.code) + error.summary.wrapped(to: Self.width)
+    private func page(_ error: ErrorDescription, _ kind: String) -> [String] {
+        var lines = title(kind + error.code) + error.summary.wrapped(to: Self.width)
         lines += heading("WHEN") + indented(error.occasion) + heading("WHAT TO DO") + indented(error.fix)
         lines += heading("EFFECT") + error.effects.flatMap(indented)
         let bindings = registry.bindings(raising: error.code)
@@ -78,8 +86,8 @@ struct ExplainReport {
         return lines
     }
 
-    private func page(_ note: ReferenceNote) -> [String] {
-        title(note.name) + note.summary.wrapped(to: Self.width)
+    private func page(_ note: ReferenceNote, _ kind: String) -> [String] {
+        title(kind + note.name) + note.summary.wrapped(to: Self.width)
             + note.parts.flatMap { heading($0.title.uppercased()) + indented($0.text) }
     }
 
@@ -100,9 +108,12 @@ struct ExplainReport {
     private func indented(_ text: String) -> [String] { text.wrapped(to: Self.width - 2).map { "  \($0)" } }
 
     /// One line per name, with its summary.
-    private func overview(_ rows: [(name: String, summary: String)]) -> [String] {
+    private func overview(_ rows: [(name: String, summary: String)]) -> [String] { overview(rows.map { ($0.name, "", $0.summary) }) }
+
+    /// One line per name, with its kind and its summary.
+    private func overview(_ rows: [(name: String, kind: String, summary: String)]) -> [String] {
         let width = rows.map(\.name.count).max() ?? 0
-        return rows.map { "  \($0.name.padded(to: width))  \($0.summary.firstClause)" }
+        return rows.map { "  \($0.name.padded(to: width))  \($0.kind)\($0.summary.firstClause)" }
     }
 
     /// A name with its type, and its summary on the following lines.
@@ -113,6 +124,23 @@ struct ExplainReport {
             ["  \(row.name.padded(to: width))  \(row.isOptional ? "optional, " : "")\(row.type)"]
                 + row.summary.wrapped(to: Self.width - margin.count).map { margin + $0 }
         }
+    }
+}
+
+extension ReferenceTopic {
+    /// The kind in the title of a page.
+    fileprivate var kindName: String {
+        switch self {
+        case .binding: "function"
+        case .note(let note) where note.kind == .cause: "trace cause"
+        case .type, .error, .note: kind
+        }
+    }
+
+    /// The kind of a cause and of a setting, whose names alone do not show it.
+    fileprivate var listedKind: String? {
+        guard case .note(let note) = self, note.kind == .cause || note.kind == .setting else { return nil }
+        return kindName
     }
 }
 

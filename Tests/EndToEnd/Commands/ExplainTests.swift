@@ -112,6 +112,7 @@ import Testing
         #expect(try await explain("listen.port").output.contains("DEFAULT:\n  8080"))
         #expect(try await explain("circuit_open").output.contains("pushhost trace"))
         #expect(try await explain("throttle").output.contains("The push service throttled the notification repeatedly"))
+        #expect(try await explain("cancelled").output.contains("\n\ntrace cause cancelled\n\n"))
         let json = try JSON(parsing: try await explain("--json", "listen.port").output)["topics"]?.array?.first
         #expect(json?["kind"]?.string == "setting" && json?["parts"]?.array?.first?["title"]?.string == "Value")
         let list = try await explain("too", "many", "requests").output.split(separator: "\n")
