@@ -54,7 +54,7 @@ package struct ReferenceIndex: Sendable {
         let prefixed = word.hasSuffix(".") ? all.filter { $0.name.hasPrefix(word) } : []
         if !prefixed.isEmpty { return prefixed }
         let area = own.filter { $0.group == word }
-        if area.count > 1 { return area }
+        if area.count > 1 { return area + ReferenceSearch(all).notes(about: word) }
         // A name as a push service writes it. A plain word or a search word may mean more than the topic it names.
         let isSpecific = text.contains { !$0.isLowercase } && SearchWords.names(for: text).isEmpty
         let key = ReferenceSearch.key(of: text)

@@ -2,7 +2,7 @@
 ///
 /// A topic is found if it has every word of the query, or every word of a query with the same meaning. If no topic has, those with the
 /// words that tell most are found. A word counts more in a name than in a summary, more there than in the text, and more the fewer topics
-/// have it; words that follow each other as in the query count twice.
+/// have it; words that follow each other as in the query count twice. Topics whose summaries contain the query as a phrase are first.
 struct ReferenceSearch: Sendable {
     /// The maximum number of topics found.
     static let limit = 10
@@ -26,6 +26,9 @@ struct ReferenceSearch: Sendable {
 
         /// How much a phrase counts in the topic.
         func weight(of phrase: [String]) -> Double { fields.first { $0.text.contains(phrase: phrase) }?.weight ?? 0 }
+
+        /// Whether the summary contains several words as they follow each other in the query, small words included.
+        func quotes(_ words: [String]) -> Bool { words.count > 1 && fields[1].text.quotes(words) }
     }
 
     /// A query, or another one with the same meaning.
@@ -58,13 +61,24 @@ struct ReferenceSearch: Sendable {
     /// Letters and digits of a name, in lower case: the same for `payload.too_large`, `PayloadTooLarge` and `payload too large`.
     static func key(of name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 
+    /// Up to ten settings and guides with a word in their names or summaries, those with it in their names first.
+    func notes(about word: String) -> [ReferenceTopic] {
+        let terms = SearchText(word).terms
+        return best { entry in
+            guard case .note(let note) = entry.topic, note.kind == .setting || note.kind == .guide, !terms.isEmpty else { return 0 }
+            return entry.fields.first { field in field.weight > 1 && terms.allSatisfy { field.text.match($0) == 1 } }?.weight ?? 0
+        }
+    }
+
     // MARK: - Ranking
 
     private func ranked(_ text: String) -> [ReferenceTopic] {
         let queries = queries(for: text)
         let key = Self.key(of: text)
+        let words = SearchText(text).words
         let complete = best { entry in
-            (queries.map { score(entry, $0, needing: 1) }.max() ?? 0) + (isPart(key, of: entry) ? Self.partOfName : 0)
+            let sum = (queries.map { score(entry, $0, needing: 1) }.max() ?? 0) + (isPart(key, of: entry) ? Self.partOfName : 0)
+            return sum > 0 && entry.quotes(words) ? sum + Self.quoted : sum
         }
         guard complete.isEmpty, text.contains(" ") else { return complete }
         return best { entry in queries.map { score(entry, $0, needing: 0.5) }.max() ?? 0 }
@@ -72,6 +86,9 @@ struct ReferenceSearch: Sendable {
 
     /// The score of a topic for a query that is a part of its name, such as `no_target`: about that of a rare word of the name.
     private static let partOfName = 30.0
+
+    /// The score of a topic whose summary contains the query as a phrase, such as a message of the program: above that of all others.
+    private static let quoted = 1000.0
 
     private func isPart(_ key: String, of entry: Entry) -> Bool { key.count >= 5 && entry.key.contains(key) }
 

@@ -2,12 +2,16 @@
 ///
 /// Words end at spaces and punctuation, and where a capital follows a small letter: `BadDeviceToken` has three.
 struct SearchText: Sendable {
-    /// In the order of the text.
+    /// All words without their endings, in the order of the text.
+    let words: [String]
+    /// Those that are compared.
     let terms: [String]
     private let distinct: Set<String>
 
     init(_ text: String) {
-        terms = Self.words(of: text).filter { $0.count > 1 && !Self.ignored.contains($0) }.map(Self.stem)
+        let all = Self.joiningLogin(Self.words(of: text))
+        words = all.map(Self.stem)
+        terms = all.filter { $0.count > 1 && !Self.ignored.contains($0) }.map(Self.stem)
         distinct = Set(terms)
     }
 
@@ -20,6 +24,9 @@ struct SearchText: Sendable {
     /// Whether the terms follow each other in the text.
     func contains(phrase: [String]) -> Bool { terms.indices.contains { terms[$0...].starts(with: phrase) } }
 
+    /// Whether the words, small ones included, follow each other in the text.
+    func quotes(_ phrase: [String]) -> Bool { words.indices.contains { words[$0...].starts(with: phrase) } }
+
     private static let shortestPrefix = 4
 
     private static let ignored: Set<String> = [
@@ -29,6 +36,15 @@ struct SearchText: Sendable {
         "one", "or", "out", "should", "so", "such", "than", "that", "the", "then", "there", "this", "three", "to", "two", "was",
         "we", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
     ]
+
+    /// The words with `log in` and `logs a user in` as `login`, which has nothing to do with a log.
+    private static func joiningLogin(_ words: [String]) -> [String] {
+        words.indices.map { index in
+            guard ["log", "logs", "logged"].contains(words[index]) else { return words[index] }
+            let next = words[(index + 1)...]
+            return next.starts(with: ["in"]) || next.starts(with: ["a", "user", "in"]) ? "login" : words[index]
+        }
+    }
 
     private static func words(of text: String) -> [String] {
         var words: [String] = []
@@ -57,6 +73,8 @@ struct SearchText: Sendable {
         let isPlural = !["ss", "us", "is"].contains(where: stem.hasSuffix)
         if isPlural { _ = drop("s", from: 4) }
         if !drop("ing", from: 6), !drop("ed", from: 5) { _ = drop("ion", from: 7) }
+        // `logging` is of the log.
+        if stem.hasSuffix("gg") { stem = stem.dropLast() }
         _ = drop("e", from: 5)
         return String(stem)
     }

@@ -21,6 +21,8 @@ enum SearchWords {
 
     /// The settings and guides of the program that a search for the word lists before the topics.
     static let notes: [String: [String]] = [
+        "approval": ["approval"],
+        "audit log": ["audit"],
         "backoff": ["retry backoff", "delivery.retry_window"],
         "concurrency": ["limits.concurrent_notifications", "limits.concurrent_flows"],
         "logging": ["log.level", "log.format"],
@@ -48,6 +50,7 @@ enum SearchWords {
         ("found", ["unknown"]),
         ("gateway timeout", ["504"]),
         ("invalid token", ["bad device token", "handle format"]),
+        ("max", ["maximum"]),
         ("oom", ["memory limit"]),
         ("parse", ["invalid", "read"]),
         ("permission", ["capability"]),

@@ -45,6 +45,20 @@ enum ProgramNotes {
     /// Operations that have no other topic, each with the words that people search for as its short name.
     private static let guides: [ReferenceNote] = [
         ReferenceNote(
+            .guide, "approval", short: "approvals", "Requires the approval of a second person for sends to many devices.",
+            [
+                .init("Example", "pushhost approvals list"),
+                .init("Setting", "guard.ceiling, how many devices a send may reach without approval"),
+                .init("Guide", "docs/how-to/approvals-and-audit.md#approve-or-deny-a-request"),
+            ]),
+        ReferenceNote(
+            .guide, "audit", short: "audit log", "Records what operators and keys do with a server (pushhost audit).",
+            [
+                .init("Example", "pushhost audit list --since 24h"),
+                .init("Effect", "Each entry contains the hash of the one before it; pushhost audit verify detects changed entries."),
+                .init("Guide", "docs/how-to/approvals-and-audit.md#read-the-audit-log"),
+            ]),
+        ReferenceNote(
             .guide, "SIGHUP", short: "reload", "Reloads the settings of a running server.",
             [
                 .init("Effect", "Live settings change at once; the log names those that need a restart. If one is invalid, none changes."),

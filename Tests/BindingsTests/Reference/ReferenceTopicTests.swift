@@ -55,7 +55,8 @@ import Testing
     @Test(
         arguments: [
             ("expires", "expir"), ("expired", "expir"), ("expire", "expir"), ("denied", "deny"), ("denies", "deny"), ("address", "address"),
-            ("status", "status"), ("requests", "request"), ("throttling", "throttl"), ("rotation", "rotat"), ("rotates", "rotat"),
+            ("status", "status"), ("logging", "log"), ("logged", "log"),
+            ("requests", "request"), ("throttling", "throttl"), ("rotation", "rotat"), ("rotates", "rotat"),
             ("use", "use"), ("apns", "apn"), ("429", "429"),
         ])
     func `words are compared without their endings`(word: String, stem: String) {
@@ -65,6 +66,8 @@ import Testing
     @Test func `a text is split at punctuation and at capitals, without small words`() {
         #expect(SearchText("The BadDeviceToken of APNs: status 400").terms == ["bad", "devic", "token", "apn", "status", "400"])
         #expect(SearchText("payload.too_large").terms == ["payload", "too", "larg"])
+        #expect(SearchText("Logs a user in, or cannot log in").terms == ["login", "user", "login"])
+        #expect(SearchText("Logs of runs in a folder").terms == ["log", "run", "folder"])
     }
 
     @Test func `search words name existing topics, and a misspelt one is suggested`() {

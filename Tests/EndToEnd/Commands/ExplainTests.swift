@@ -96,7 +96,10 @@ import Testing
         for word in ["metrics", "upgrade", "migrations"] { #expect(index.topics(for: word).first?.kind == "guide", "\(word)") }
     }
 
-    @Test(arguments: ["SIGHUP", "send --dry-run", "plugin quiet-hours", "GET /metrics", "retry backoff", "server upgrade"])
+    @Test(
+        arguments: [
+            "SIGHUP", "send --dry-run", "plugin quiet-hours", "GET /metrics", "retry backoff", "server upgrade", "approval", "audit",
+        ])
     func `operations have pages that name a page of the documentation`(name: String) async throws {
         let page = try await explain(name).output
         #expect(page.hasPrefix("\(name)\n\n") && page.contains("GUIDE:\n  docs/"), "\(page)")

@@ -25,9 +25,10 @@ import Testing
             ("payload_too_large", "trace cause payload_too_large", "payload.too_large"),
             ("force_quit", "trace cause force_quit", "device:force_quit"), ("data", "setting data", "data.unusable"),
             ("hub", "setting hub", "hub.no_target"), ("simulators", "setting simulators", "push.Simulators"),
-            ("plugins", "setting plugins", "plugin.spec"),
+            ("plugins", "setting plugins", "plugin.spec"), ("audit", "audit", "audit.too_large"),
+            ("approval", "approval", "guard.ceiling"),
         ])
-    func `causes and settings have pages, with what else the word means in a list`(name: String, title: String, also: String) {
+    func `causes, settings and guides have pages, with what else the word means in a list`(name: String, title: String, also: String) {
         let text = text(name)
         #expect(text.hasPrefix("\(title)\n\n"), "\(text)")
         #expect(text.contains("\n\nSEE ALSO:\n") && text.contains("\n  \(also) "), "\(text)")
@@ -49,7 +50,35 @@ import Testing
     }
 
     @Test func `lists give the kind of causes and settings, whose names do not show it`() {
-        #expect(text("listen.").contains("  listen.port        setting · Port for plain HTTP\n"))
+        let list = text("webhook")
+        #expect(list.hasPrefix("  webhook.signature  The signature of the webhook is invalid\n"), "\(list)")
+        #expect(list.contains("\n  feedback.webhook   setting · Webhook that receives devices removed"), "\(list)")
         #expect(text("payload too large").contains("  trace cause · For the device the notification has more bytes"))
+    }
+
+    @Test(
+        arguments: [
+            ("webhook", "feedback.webhook"), ("approval", "guard.ceiling"), ("approvals", "guard.ceiling"),
+            ("max devices", "guard.ceiling"),
+            ("audit log", "audit"), ("audit", "audit"), ("log in", "push.login"), ("logs", "log.level"), ("listen.", "listen.port"),
+        ])
+    func `settings, guides and functions are listed beside errors`(words: String, expected: String) {
+        let answer = index.answer(to: words)
+        #expect((answer.pages + answer.list).map(\.name).contains(expected), "\(answer.list.map(\.name))")
+    }
+
+    @Test func `a summary that contains the words as a phrase is first, small words included`() {
+        for words in ["no recipients", "a send has no recipients"] {
+            #expect(index.topics(for: words).first?.name == "send.no_audience", "\(words)")
+        }
+        #expect(index.topics(for: "quiet hours").first?.name == "plugin quiet-hours")
+    }
+
+    @Test(arguments: ["logging", "logs", "log"])
+    func `a log has nothing to do with a login`(word: String) {
+        let answer = index.answer(to: word)
+        let names = Set((answer.pages + answer.list).map(\.name))
+        #expect(names.isDisjoint(with: ["push.Error", "auth.session_expired", "push.login"]), "\(names)")
+        #expect(names.contains("push.log"), "\(names)")
     }
 }
