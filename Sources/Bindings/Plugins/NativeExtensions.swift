@@ -83,7 +83,7 @@ extension Binding {
             takes: .table(parameters),
             returns: returns.map { Returns(type: $0) }, when: .in(.running), errors: errors,
             example: example,
-            body: .async { arguments, run in
+            body: .async(.waiting) { arguments, run in
                 try run.demand(.native(space: space), for: full)
                 return try await answer(
                     parameters.reduce(into: [:]) { values, parameter in values[parameter.name] = arguments.value(parameter.name) })

@@ -1,4 +1,4 @@
-/// What the reference shows for a name or for words; nothing if it has no topic for them.
+/// The topics that the reference shows for a name or for words; none if it has nothing for them.
 package struct ReferenceAnswer: Sendable {
     /// The topics to show in full.
     package var pages: [ReferenceTopic] = []

@@ -172,13 +172,21 @@ final class SQLiteDatabase: Sendable {
     func close(keepingLog keepsLog: Bool) async throws(PushError) {
         let last = await queue.perform(isLast: true) { [log] in log.loss(in: $0) }
         guard case .success(let loss) = last else { return }
-        if loss != nil {
-            // Closing the last connection would copy zeros from the log into the database, and remove the log. The connections stay open
-            // until the process ends, which leaves the files as they are.
+        let hasItsNames = (try? log.checkNames()) != nil
+        // If the log was removed or replaced, the writer still has the right one.
+        let isMoved = hasItsNames ? false : ((try? await alone { try $0.checkpoint(.truncate) }) != nil)
+        if loss != nil || !hasItsNames && !isMoved {
+            // Closing the last connection would copy zeros or frames of another log into the database, and remove the log. The connections
+            // stay open until the process ends, which leaves the files as they are.
             _ = Unmanaged.passRetained(pool)
             return
         }
         try await Self.blocking { [pool, path] in
+            if isMoved {
+                try pool.close()
+                // All changes are in the database. The next connection would copy pages of a log that took its place over newer ones.
+                return SQLiteFile.removeLog(of: path)
+            }
             if keepsLog, SQLiteFile.hasLog(path) { return try SQLiteFile.keepingLog(of: path) { try pool.close() } }
             try pool.close()
             SQLiteFile.checkpointRemainingLog(path)

@@ -120,6 +120,19 @@ import Testing
         #expect(counter.begun == 99)
     }
 
+    @Test(arguments: [
+        "push.sleep", "push.clock.advance", "device:wait_for", "device:next_push", "push.run", "push.http", "plugin:request", "push.send",
+        "session:send", "session:send_secure",
+    ])
+    func `a function that may wait for another call is not limited`(name: String) throws {
+        let binding = try #require(BindingRegistry.standard.binding(named: name))
+        guard case .async(let kind, _) = binding.body.kind else {
+            Issue.record("\(name) is not asynchronous")
+            return
+        }
+        #expect(kind != .bounded)
+    }
+
     // MARK: - Every function
 
     /// The asynchronous functions that a flow may call with a long text.

@@ -58,7 +58,7 @@ enum PluginTestBindings {
         ]),
         returns: "push.HTTPAnswer", errors: ["request.parameter", "route.failed", "route.not_found"],
         example: "push.expect(greet:request(\"/greetings/ana\").status).to.equal(200)",
-        body: .async { arguments, run in
+        body: .async(.waiting) { arguments, run in
             let plugin = try arguments.receiver(as: PluginObject.self)
             let request = try arguments.pluginRequest()
             let url = "/plugins/\(plugin.name)\(try arguments.text("path"))"

@@ -66,6 +66,27 @@ import Testing
         try await reopened.close()
     }
 
+    @Test(arguments: [false, true])
+    func `Connections opened after the log was replaced or removed do not change what closing saves`(isReplaced: Bool) async throws {
+        let bench = try await used()
+        let (folder, storage, path) = (bench.folder, bench.storage, bench.folder.file("hub.db"))
+        try #require(rename("\(path)-wal", folder.file("aside")) == 0)
+        if isReplaced { try folder.write(try folder.bytes(of: "aside"), to: "hub.db-wal") }
+        for number in Int64(3)...40 {
+            try await storage.namespace.putHub(Samples.hub(number))
+            // Readers open connections of their own when they are needed. They may fail, because they see the other log.
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 { group.addTask { _ = try? await storage.namespace.load() } }
+            }
+        }
+        try await storage.close()
+        let reopened = try await SQLiteStorage.open(path)
+        #expect(try await reopened.namespace.load().hubs.count == 40)
+        try await reopened.checkPages()
+        #expect(reopened.damage == nil)
+        try await reopened.close()
+    }
+
     @Test func `Both files that another process has created again do not hide that the log was removed`() async throws {
         let bench = try await used()
         let path = bench.folder.file("hub.db")
