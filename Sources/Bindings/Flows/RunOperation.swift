@@ -26,7 +26,6 @@ struct RunOperation: Sendable {
         let account = run.account
         let memory = memory + kind.memory
         try Task.checkCancellation()
-        try account.checkTime()
         try account.charge(.memory, memory)
         defer { account.release(.memory, memory) }
         if kind != .bounded { return try await attributed(work) }

@@ -174,18 +174,18 @@ final class SQLiteDatabase: Sendable {
         guard case .success(let loss) = last else { return }
         let hasItsNames = (try? log.checkNames()) != nil
         // If the log was removed or replaced, the writer still has the right one.
-        let isMoved = hasItsNames ? false : ((try? await alone { try $0.checkpoint(.truncate) }) != nil)
+        var isMoved = false
+        if loss == nil, !hasItsNames { isMoved = (try? await alone { try $0.checkpoint(.truncate) }) != nil }
         if loss != nil || !hasItsNames && !isMoved {
             // Closing the last connection would copy zeros or frames of another log into the database, and remove the log. The connections
             // stay open until the process ends, which leaves the files as they are.
             _ = Unmanaged.passRetained(pool)
             return
         }
-        try await Self.blocking { [pool, path] in
+        try await Self.blocking { [pool, path, log, isMoved] in
             if isMoved {
                 try pool.close()
-                // All changes are in the database. The next connection would copy pages of a log that took its place over newer ones.
-                return SQLiteFile.removeLog(of: path)
+                return log.removeReplacement()
             }
             if keepsLog, SQLiteFile.hasLog(path) { return try SQLiteFile.keepingLog(of: path) { try pool.close() } }
             try pool.close()

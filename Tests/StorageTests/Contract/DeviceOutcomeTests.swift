@@ -76,7 +76,7 @@ import Testing
                 if let id = device.installationID { try await check(DeviceOutcomeQuery(installation: id)) }
                 if let id = device.pushID { try await check(DeviceOutcomeQuery(push: DeviceOutcomeQuery.pushKey(id))) }
             }
-            try await check(DeviceOutcomeQuery(installation: "nobody"))
+            try await check(DeviceOutcomeQuery(installation: "unknown"))
             #expect(try await store.outcomes(ofNotification: 1, matching: nil, limit: .max).map(\.device) == recorded.map(\.device))
             #expect(try await store.outcomes(ofNotification: 3, matching: nil, limit: .max).isEmpty)
         }

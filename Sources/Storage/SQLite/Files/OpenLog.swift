@@ -14,12 +14,14 @@ struct OpenLog: Sendable {
 
     /// Path of the database.
     private let path: String
+    private let database: FileNumber?
     private let log: FileNumber?
     private let index: FileNumber?
 
     /// - Parameter path: a database that this process has just opened.
     init(of path: String) {
         self.path = path
+        database = FileNumber(path)
         (log, index) = (FileNumber("\(path)-wal"), FileNumber("\(path)-shm"))
     }
 
@@ -27,6 +29,12 @@ struct OpenLog: Sendable {
     func checkNames() throws(PushError) {
         guard log == nil || FileNumber("\(path)-wal") == log else { throw Self.removedLog(path) }
         guard index == nil || FileNumber("\(path)-shm") == index else { throw Self.removedIndex(path) }
+    }
+
+    /// Removes what took the place of the log, after the database was closed with all changes. The next connection would copy its older
+    /// pages over newer ones. Leaves the log of another database that took the place of this one.
+    func removeReplacement() {
+        if database != nil, FileNumber(path) == database { unlink("\(path)-wal") }
     }
 
     /// `storage.damaged` if the log lacks changes because another program has truncated it; nil if it does not, or if that is unknown.

@@ -190,9 +190,6 @@ enum SQLiteFile {
         try? queue?.close()
     }
 
-    /// Removes a log without changes that the database lacks.
-    static func removeLog(of path: String) { unlink("\(path)-wal") }
-
     private static func flush(_ path: String) throws(PushError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("opened", path) }

@@ -87,6 +87,31 @@ import Testing
         try await reopened.close()
     }
 
+    @Test func `Closing copies nothing from a log that was truncated and then replaced`() async throws {
+        let bench = try await used()
+        let (folder, path) = (bench.folder, bench.folder.file("hub.db"))
+        try #require(truncate("\(path)-wal", 32) == 0)
+        try #require(rename("\(path)-wal", folder.file("aside")) == 0)
+        try folder.write(try folder.bytes(of: "aside"), to: "hub.db-wal")
+        let database = try folder.bytes(of: "hub.db")
+        try await bench.storage.close()
+        #expect(try folder.bytes(of: "hub.db") == database)
+    }
+
+    @Test func `Closing leaves the log of another database that took the place of the open one`() async throws {
+        let bench = try await used()
+        let (folder, path) = (bench.folder, bench.folder.file("hub.db"))
+        let files = ["hub.db", "hub.db-wal"]
+        for file in files {
+            try #require(rename(folder.file(file), folder.file("old-\(file)")) == 0)
+            try folder.write(try folder.bytes(of: "old-\(file)"), to: file)
+        }
+        try #require(unlink("\(path)-shm") == 0)
+        let other = try files.map { try folder.bytes(of: $0) }
+        try await bench.storage.close()
+        #expect(try files.map { try folder.bytes(of: $0) } == other)
+    }
+
     @Test func `Both files that another process has created again do not hide that the log was removed`() async throws {
         let bench = try await used()
         let path = bench.folder.file("hub.db")
