@@ -216,6 +216,46 @@ import Testing
         #expect(await bench.bench.state.liveTasks == 0)
     }
 
+    @Test(.timeLimit(.minutes(5))) func `a call and all its tasks share one budget`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .milliseconds(300)))
+        try await bench.call("kept = t.spawn(function() t.gate 'g' return 'kept' end)")
+        await bench.bench.gates.arrival(at: "g")
+        let error = try await bench.failure(
+            of: """
+                local c <close> = setmetatable({}, {__close = function() t.log 'closed' end})
+                t.open 'open'
+                for i = 1, 500 do t.spawn(function() while true do pcall(t.gate, 'open') end end) end
+                t.gate 'never'
+                """)
+        #expect(error.code == "budget.cpu")
+        #expect(bench.told == [])
+        #expect(bench.bench.log == [])
+        #expect(await bench.bench.state.liveTasks == 1)
+        try await bench.call("t.open 'g'")
+        #expect(try await bench.call("return kept:await()") == [.string("kept")])
+    }
+
+    @Test func `tasks of an earlier call that exceed a budget are stopped together and reported once`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .milliseconds(300)))
+        try await bench.call(
+            """
+            for i = 1, 500 do
+              t.spawn(function() t.gate 'g' while true do end end)
+              if i % 100 == 0 then t.spawn_daemon(function() while true do t.gate 'h' end end) end
+            end
+            """)
+        await bench.bench.gates.arrival(at: "g")
+        try await bench.call("kept = t.spawn(function() t.gate 'k' return 'kept' end)")
+        await bench.bench.gates.arrival(at: "k")
+        bench.bench.gates.open("g")
+        #expect(await bench.told(1).map(\.code) == ["budget.cpu"])
+        #expect(try await bench.call("return 1") == [.integer(1)])
+        #expect(await bench.bench.state.liveTasks == 1)
+        #expect(bench.told.count == 1)
+        try await bench.call("t.open 'k'")
+        #expect(try await bench.call("return kept:await()") == [.string("kept")])
+    }
+
     @Test func `a call that waits for tasks in a cycle ends with a deadlock`() async throws {
         let bench = try await SessionBench()
         let error = try await bench.failure(

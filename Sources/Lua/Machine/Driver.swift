@@ -231,11 +231,7 @@ extension Machine {
         if run.control.pointer.pointee.stop == 0 { run.control.pointer.pointee.stop = Int32(CLUA_STOP_CANCEL) }
         for task in run.liveInOrder {
             abandonWait(task)
-            if task.hasStarted {
-                if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endStateIfAbandoned(by: run) }
-            } else {
-                lua_settop(task.coroutine, 0)
-            }
+            if !run.close(task) { return endStateIfAbandoned(by: run) }
             task.end = .failure
             releaseAnchor(task)
         }

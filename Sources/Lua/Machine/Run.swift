@@ -171,6 +171,24 @@ final class Run {
     var liveInOrder: [ScriptTask] {
         live.values.sorted { $0.number < $1.number }
     }
+
+    /// Gives the next call of a session full budgets of CPU time and instructions.
+    func renewBudget() {
+        control.account.renew()
+        clua_run_refuel(control.pointer, limits.fuel)
+        control.pointer.pointee.grace_limit_ns = 0
+        control.pointer.pointee.stop = Int32(CLUA_STOP_NONE)
+        clua_place_clear(&control.pointer.pointee.stopped_at)
+    }
+
+    /// Closes the coroutine of a task while a stop is due, so that no script code executes. Returns false if the Lua state was abandoned.
+    func close(_ task: ScriptTask) -> Bool {
+        guard task.hasStarted else {
+            lua_settop(task.coroutine, 0)
+            return true
+        }
+        return clua_task_close(task.coroutine, control.pointer) == LUA_OK
+    }
 }
 
 struct OperationResult {

@@ -35,7 +35,7 @@ extension Machine {
         guard let run = runs[id], let session = run.session else {
             return continuation.resume(throwing: LuaError.misuse("session.busy", "the session is closed"))
         }
-        renewBudget(of: run)
+        run.renewBudget()
         // Forget recorded error origins and texts: if another call raises the same text again, its origin is that call.
         luaL_unref(lua, clua_registryindex(), run.control.pointer.pointee.origins)
         run.control.pointer.pointee.origins = clua_noref()
@@ -63,16 +63,6 @@ extension Machine {
         pump()
     }
 
-    /// Gives the next call full budgets of CPU time and instructions.
-    private func renewBudget(of run: Run) {
-        let pointer = run.control.pointer
-        run.control.account.renew()
-        clua_run_refuel(pointer, run.limits.fuel)
-        pointer.pointee.grace_limit_ns = 0
-        pointer.pointee.stop = Int32(CLUA_STOP_NONE)
-        clua_place_clear(&pointer.pointee.stopped_at)
-    }
-
     func taskEnded(_ task: ScriptTask, in session: Session, of run: Run) {
         if task === session.call {
             endCall(task, in: session, of: run)
@@ -90,7 +80,7 @@ extension Machine {
         releaseAnchor(task)
         run.control.forgetCancel()
         run.isCancelDelivered = false
-        renewBudget(of: run)
+        run.renewBudget()
         session.continuation?.resume(with: result)
         session.continuation = nil
     }
@@ -129,17 +119,30 @@ extension Machine {
 
     // MARK: Stops
 
-    /// Stops only the task that exceeded a budget. The session continues.
+    /// Stops the task that exceeded a budget and all tasks of the same call. The session and the tasks of other calls continue.
+    ///
+    /// They share one budget. If only one of them stopped, the others would continue with a new budget, and a call with thousands of tasks
+    /// would practically never end.
     func halt(_ session: Session, of run: Run) {
         let error = stopError(run)
-        guard let task = session.stepping, task.end == nil else { return renewBudget(of: run) }
-        task.stopError = error
-        abandonWait(task)
-        task.resumption = nil
-        if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endStateIfAbandoned(by: run) }
-        pushError(error ?? .cancelled, to: task.coroutine)
-        renewBudget(of: run)
-        ended(task, .failure)
+        guard let stepping = session.stepping, stepping.end == nil else { return run.renewBudget() }
+        let tasks = run.liveInOrder.filter { $0.call == stepping.call }
+        for task in tasks {
+            abandonWait(task)
+            task.resumption = nil
+            if !run.close(task) { return endStateIfAbandoned(by: run) }
+            task.isCancelled = task !== stepping
+        }
+        stepping.stopError = error
+        if let call = session.call, call === tasks.first {
+            call.stopError = error
+            stepping.isObserved = true  // the call reports the error
+        }
+        run.renewBudget()
+        for task in tasks.reversed() {
+            pushError(task.stopError ?? .taskCancelled, to: task.coroutine)
+            ended(task, .failure)
+        }
     }
 
     /// Ends a session whose stop could not be revoked.
@@ -182,7 +185,7 @@ extension Machine {
     func close(_ id: LuaRunID) -> RunControl? {
         guard let run = runs[id], run.session != nil else { return nil }
         run.session = nil
-        renewBudget(of: run)
+        run.renewBudget()
         run.control.cancel()
         if run.live.isEmpty { finish(run) } else { deliverCancel(id) }
         return run.control
