@@ -45,6 +45,7 @@ final class ChangeQueue: Sendable {
     private static let largeInTransaction = 524_288
 
     private let pool: DatabasePool
+    private let thread = DatabaseThreads(count: 1)
     /// Called on the writer after a rollback.
     private let onRollback: @Sendable () -> Void
     private let state = Mutex(State())
@@ -86,16 +87,20 @@ final class ChangeQueue: Sendable {
     /// Number of changes that wait for a transaction.
     var waiting: Int { state.withLock { $0.pending.count + $0.large.count } }
 
-    /// Commits the pending changes on GRDB's queue, then those that arrived meanwhile. Other work may run in between.
+    /// Commits the pending changes on the writer thread, then those that arrived meanwhile. Other users of the writer run in between.
     private func drain() {
-        pool.asyncWriteWithoutTransaction { database in
-            let batch = self.state.withLock { $0.next() }
-            self.commit(batch[...], on: database)
-            let hasMore = self.state.withLock { state in
-                state.isDraining = !state.pending.isEmpty || !state.large.isEmpty
-                return state.isDraining
+        thread.perform { [self] in
+            var hasMore = true
+            while hasMore {
+                pool.writeWithoutTransaction { database in
+                    let batch = state.withLock { $0.next() }
+                    commit(batch[...], on: database)
+                }
+                hasMore = state.withLock { state in
+                    state.isDraining = !state.pending.isEmpty || !state.large.isEmpty
+                    return state.isDraining
+                }
             }
-            if hasMore { self.drain() }
         }
     }
 

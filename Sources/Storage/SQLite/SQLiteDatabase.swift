@@ -5,7 +5,7 @@ import Synchronization
 
 /// An open database: one writer with group commit, and several readers.
 ///
-/// Never blocks a thread of Swift concurrency: work runs on GRDB's and Dispatch's queues.
+/// Never blocks a thread of Swift concurrency: reads and changes are executed by threads of the database, rare work on Dispatch's queues.
 final class SQLiteDatabase: Sendable {
     let path: String
     let pool: DatabasePool
@@ -15,6 +15,7 @@ final class SQLiteDatabase: Sendable {
     /// Why pages or the log may still contain secrets that an older version stored in clear; nil if they do not.
     let residue: PushError?
     let queue: ChangeQueue
+    private let readers = DatabaseThreads(count: readerCount)
     private let log: OpenLog
     private let restorations = Atomic(0)
     private let foundDamage = Mutex<PushError?>(nil)
@@ -113,10 +114,12 @@ final class SQLiteDatabase: Sendable {
         }
     }
 
+    private static let readerCount = 4
+
     private static var configuration: Configuration {
         var configuration = SQLiteFile.configuration(readonly: false)
         configuration.label = "Storage"
-        configuration.maximumReaderCount = 4
+        configuration.maximumReaderCount = readerCount
         return configuration
     }
 
@@ -151,9 +154,8 @@ final class SQLiteDatabase: Sendable {
         let account = ChargedWork.account
         return try unwrap(
             await withCheckedContinuation { continuation in
-                pool.asyncRead { access in
-                    let result = Result { try account.measure { try body(try access.get()) } }
-                    continuation.resume(returning: result)
+                readers.perform { [pool] in
+                    continuation.resume(returning: Result { try pool.read { database in try account.measure { try body(database) } } })
                 }
             })
     }
