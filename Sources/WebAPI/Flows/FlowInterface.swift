@@ -40,7 +40,7 @@ struct FlowInterface: Sendable {
         let (actor, caller, body) = try await authenticated(request, way)
         let wait = try Self.wait(request)
         let arguments = try Self.arguments(body)
-        let key = try Self.key(request)
+        let key = try Self.key(request).map { "request \($0) of \(caller.map { "user:\($0.username.lowercased())" } ?? actor)" }
         let added = try await flows.start(
             RunRequest(flow: name, arguments: arguments, trigger: .http(by: actor), key: key, caller: caller))
         let run = added.run
@@ -79,13 +79,15 @@ struct FlowInterface: Sendable {
         return object
     }
 
+    /// The client's idempotency key. Runs are stored with the caller's name after it: a client that repeats the key of another one must not
+    /// get the result of the other's run.
     private static func key(_ request: WebRequest) throws(PushError) -> String? {
         guard let key = request.fields[.idempotencyKey] else { return nil }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             throw PushError(
                 "run.key", "the idempotency key is not 1 to 255 visible ASCII characters", hint: "use a UUID, for example", status: 400)
         }
-        return "request \(key)"
+        return key
     }
 
     /// Parses `Prefer: respond-async` and `Prefer: wait=10` (RFC 7240, sections 4.1 and 4.3).

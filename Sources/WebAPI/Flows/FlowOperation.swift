@@ -32,7 +32,7 @@ enum FlowOperation {
                         "name": "flow", "in": "path", "required": true,
                         "schema": ["type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$"],
                     ],
-                    parameter("Idempotency-Key", "The same key with the same body starts one run"),
+                    parameter("Idempotency-Key", "The same key with the same body from the same caller starts one run"),
                     parameter("Prefer", "respond-async, or wait=SECONDS; 60 seconds if absent"),
                 ],
                 "requestBody": ["required": false, "content": ["application/json": ["schema": ["type": "object"]]]],

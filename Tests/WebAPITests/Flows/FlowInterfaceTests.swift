@@ -118,6 +118,27 @@ import Testing
         #expect(bench.executor.starts.count == 1)
     }
 
+    @Test func `Callers with the same idempotency key start a run each, and do not get the result of the other's`() async throws {
+        var users = Self.greet
+        users.triggers.access = .account
+        let bench = try await Bench([users])
+        for (authorization, by, run) in [(BackendBench.alice, "user:alice", "r-1"), (BackendBench.bob, "user:bob", "r-2")] {
+            for isRepeated in [false, true] {
+                let (status, json, fields) = try await bench.call("greet", "{}", [.authorization: authorization, .idempotencyKey: "k"])
+                #expect(status == 200 && json["runId"] == .string(run) && json["trigger"]?["by"] == .string(by))
+                #expect((fields[.idempotencyReplayed] == "true") == isRepeated)
+            }
+        }
+        #expect(bench.executor.starts.count == 2)
+    }
+
+    @Test func `Keys with the same idempotency key start a run each`() async throws {
+        let bench = try await Bench([ServedFlow(name: "greet", script: "greet.lua", triggers: FlowTriggers(access: .key(.listen)))])
+        for (rule, run) in [(Namespace.fullRule, "r-1"), (Namespace.listenRule, "r-2"), (Namespace.fullRule, "r-1")] {
+            #expect(try await bench.call("greet", "{}", [.idempotencyKey: "k"], rule: rule).json["runId"] == .string(run))
+        }
+    }
+
     @Test func `A failing script is answered with 500, the run, its code and its line`() async throws {
         let bench = try await Bench([Self.greet])
         bench.executor.fail("greet", RunReport.Failure(code: "tag.invalid", message: "no tag", location: "greet.lua:7"))
