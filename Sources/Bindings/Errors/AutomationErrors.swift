@@ -52,7 +52,7 @@ enum AutomationErrors {
     static let flows: [ErrorDescription] = [
         ErrorDescription(
             "flow.not_found", .answer, means: "The server has no such flow, or the flow cannot be started by requests.",
-            when: "The name is not under flows: in the settings file, or the flow has no http: entry. Status 404.",
+            when: "The name is not under flows: in the settings file, or the flow has no http: entry. Status 404; 401 without Manage.",
             fix: "pushhost flows lists the flows and how each is started."),
         ErrorDescription(
             "flow.broken", .answer, means: "The script of a flow fails before it declares its arguments.",

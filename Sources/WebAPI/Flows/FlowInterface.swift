@@ -26,18 +26,12 @@ struct FlowInterface: Sendable {
 
     /// Responds when the run has ended, or with 202 if that takes longer than the client waits.
     ///
-    /// Throws `flow.not_found` (404; also for a flow that cannot be started by requests), `args.invalid` (400), `run.overlap` (409),
-    /// `run.queue_full` (429), `run.failed` (500), and authentication errors.
+    /// Throws `flow.not_found` (404, for a caller with Manage; also for a flow that cannot be started by requests), `args.invalid` (400),
+    /// `run.overlap` (409), `run.queue_full` (429), `run.failed` (500), and authentication errors.
     func answer(_ request: WebRequest, to name: String) async throws(PushError) -> WebAnswer {
         guard request.method == .post else { throw PushError.notAllowed(request, "POST") }
         guard !access.namespace.isClosed else { throw Namespace.restoring }
-        let flow = try await flows.flow(name)
-        guard let way = flow.triggers.access else {
-            throw PushError(
-                "flow.not_found", "the flow \(name) cannot be started by requests", hint: "allow requests with http: in its settings",
-                status: 404)
-        }
-        let (actor, caller, body) = try await authenticated(request, way)
+        let (actor, caller, body) = try await authenticated(request, try await triggerAccess(of: name, request))
         let wait = try Self.wait(request)
         let arguments = try Self.arguments(body)
         let key = try Self.key(request).map { "request \($0) of \(caller.map { "user:\($0.username.lowercased())" } ?? actor)" }
@@ -49,6 +43,22 @@ struct FlowInterface: Sendable {
     }
 
     // MARK: - The request
+
+    /// Who may start a flow. If requests cannot start it, or there is none, this requires the right Manage like the list of flows, so that
+    /// the response does not reveal to others which flows exist.
+    private func triggerAccess(of name: String, _ request: WebRequest) async throws(PushError) -> FlowAccess {
+        let absence: PushError
+        do throws(PushError) {
+            if let way = try await flows.flow(name).triggers.access { return way }
+            absence = PushError(
+                "flow.not_found", "the flow \(name) cannot be started by requests", hint: "allow requests with http: in its settings",
+                status: 404)
+        } catch {
+            absence = error
+        }
+        try access.authorize(request, .manage, access.namespace.hub(accounts.services.hub))
+        throw absence
+    }
 
     private func authenticated(
         _ request: WebRequest, _ way: FlowAccess

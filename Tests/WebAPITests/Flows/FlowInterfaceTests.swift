@@ -71,6 +71,25 @@ import Testing
         #expect(bench.executor.starts.isEmpty)
     }
 
+    @Test func `A caller without Manage does not learn which flows exist`() async throws {
+        var none = Self.greet
+        (none.name, none.triggers.access) = ("none", nil)
+        var managed = Self.greet
+        (managed.name, managed.triggers.access) = ("managed", .key(.manage))
+        let bench = try await Bench([Self.greet, none, managed])
+        func refused(_ name: String, _ fields: HTTPFields, _ rule: String?) async -> String? {
+            let error = await refusal { try await bench.call(name, "{}", fields, rule: rule) }
+            return error.map { "\($0.status ?? 0) \($0.code) \($0.message) \($0.hint ?? "")" }
+        }
+        let callers: [(HTTPFields, String?)] = [([:], nil), ([:], Namespace.listenRule), ([.authorization: BackendBench.alice], nil)]
+        for (fields, rule) in callers {
+            let expected = await refused("managed", fields, rule)
+            #expect(expected?.hasPrefix("401 ") == true)
+            for name in ["none", "gret", "absent"] { #expect(await refused(name, fields, rule) == expected, "\(name)") }
+        }
+        #expect(bench.executor.starts.isEmpty)
+    }
+
     @Test func `A flow for users gets the user's name, and an open flow accepts anyone`() async throws {
         let bench = try await Bench([
             ServedFlow(name: "users", script: "a.lua", triggers: FlowTriggers(access: .account)),
