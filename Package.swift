@@ -225,9 +225,9 @@ let package = Package(
         .testTarget(
             name: "PushServerTests",
             dependencies: [
-                "PushServer", "PushLab", "PushRuntime", "PushModel", "PushHub", "PushBackend", "Bindings", "Delivery", "Lua", "RemoteHub",
-                "Simulators", "Storage", "WebAPI", "Support", "HostSupport", coreMetrics, crypto, cryptoExtras, grdbSQLite, httpTypes,
-                hummingbird, logging, serviceLifecycle, x509, asn1,
+                "PushServer", "PushLab", "PushRuntime", "PushModel", "PushHub", "PushBackend", "Bindings", "Delivery", "HubWire", "Lua",
+                "RemoteHub", "Simulators", "Storage", "WebAPI", "Support", "HostSupport", coreMetrics, crypto, cryptoExtras, grdbSQLite,
+                httpTypes, hummingbird, logging, serviceLifecycle, x509, asn1,
             ],
             swiftSettings: strict),
         .testTarget(
