@@ -44,8 +44,8 @@ struct FlowInterface: Sendable {
 
     // MARK: - The request
 
-    /// Who may start a flow. If requests cannot start it, or there is none, this requires the right Manage like the list of flows, so that
-    /// the response does not reveal to others which flows exist.
+    /// Returns who may start a flow. If requests cannot start it, or there is none, this requires the right Manage like the list of flows,
+    /// so that the response does not reveal to others which flows exist.
     private func triggerAccess(of name: String, _ request: WebRequest) async throws(PushError) -> FlowAccess {
         let absence: PushError
         do throws(PushError) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebAPI
 
-/// Who may do what at a server: every route with every credential, as `docs/reference/authorization.md` says.
+/// Access rights at a server: every route with every credential, as `docs/reference/authorization.md` says.
 @Suite struct AuthorizationTests {
     /// Routes outside of `/openapi.json`, by what they match. A new one does not compile here until it is added, and fails without a row.
     private enum Kind: String, CaseIterable {
