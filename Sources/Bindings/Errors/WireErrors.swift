@@ -28,7 +28,8 @@ enum WireErrors {
                 fix: "Write SharedAccessSignature sr=…&sig=…&se=…&skn=…, with URL-encoded values."),
             ErrorDescription(
                 "sas.signature", .answer, means: "The signature does not match a key of the hub.",
-                when: "There is no key with this name, or neither of its two values signed the token. Status 401.",
+                when: "There is no key with this name, or neither of its two values signed the token; or the key sent as a bearer token "
+                    + "is unknown. Status 401.",
                 fix: "Copy the connection string again. Name and value of the key must belong together."),
             ErrorDescription(
                 "sas.expired", .answer, means: "The signature has expired.",

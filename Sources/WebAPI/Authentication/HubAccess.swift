@@ -63,21 +63,24 @@ struct HubAccess: Sendable {
     }
 
     /// Throws if an authorized request is no longer allowed.
-    func recheck(_ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?) throws(PushError) {
+    func recheck(
+        _ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?, acceptsKey: Bool = false
+    ) throws(PushError) {
         guard namespace.revision != request.receipt.revision else { return }
         let now = hub.flatMap { namespace.hub($0.record.name) }
         guard now?.record.number == hub?.record.number else { throw Self.hubNotFound }
-        _ = try rule(of: request, right, now)
+        _ = try rule(of: request, right, now, acceptsKey)
     }
 
     /// Authorizes a request with the server's rules and, if the hub exists, the hub's. Returns the rule.
+    /// - Parameter acceptsKey: Whether the key itself is accepted as a bearer token, instead of a token that it signed.
     @discardableResult
     func authorize(
-        _ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?
+        _ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?, acceptsKey: Bool = false
     ) throws(PushError) -> AuthorizationRule {
         let rule: AuthorizationRule
         do throws(PushError) {
-            rule = try self.rule(of: request, right, hub)
+            rule = try self.rule(of: request, right, hub, acceptsKey)
         } catch {
             noteRefusal(error, request, hub)
             throw error
@@ -97,13 +100,16 @@ struct HubAccess: Sendable {
     }
 
     private func rule(
-        of request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?
+        of request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?, _ acceptsKey: Bool
     ) throws(PushError) -> AuthorizationRule {
         guard !namespace.isClosed else { throw Namespace.restoring }
         let shared = namespace.rules
         if isTrusted { return shared.first { $0.allows(.manage) } ?? Self.owner(request.now) }
         let own = hub?.record.description.rules ?? []
         // The server's rules come first: a hub cannot take over their names.
+        if acceptsKey, let key = BearerKey(authorization: request.fields[.authorization]) {
+            return try SASVerifier.check(try key.rule(among: shared + own), has: right)
+        }
         let verifier = SASVerifier(proved: proved) { name in shared.first { $0.name == name } ?? own.first { $0.name == name } }
         return try verifier.verify(
             authorization: request.fields[.authorization], host: request.server.authority, path: request.path,

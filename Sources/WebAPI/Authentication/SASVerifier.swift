@@ -35,11 +35,16 @@ package struct SASVerifier: Sendable {
         guard let resource = proof.resource, Self.covers(resource, host: host, path: path, publicURL: publicURL) else {
             throw SASError.audience.error("InvalidAudience: The token is for another resource")
         }
+        return try Self.check(rule, has: right)
+    }
+
+    /// Returns the rule if it has the right. Throws `sas.forbidden` otherwise.
+    static func check(_ rule: AuthorizationRule, has right: AuthorizationRule.Right) throws(PushError) -> AuthorizationRule {
         guard rule.allows(right) else {
             var error = SASError.forbidden.error("key \"\(rule.name)\" lacks the right \(right.rawValue)")
             error.hint = "use a key with \(right.rawValue)"
             if right == .manage { error.status = 401 }
-            // The signature is valid, so the rule's name may be reported.
+            // The caller has the key, so the rule's name may be reported.
             error.details[Self.rule] = .string(rule.name)
             error.details[Self.right] = .string(right.rawValue)
             throw error

@@ -33,7 +33,7 @@ struct ManagementCall: Sendable {
         namespace = access.namespace
         served = names["hub"].flatMap { [namespace] in namespace.hub($0) }
         rule = try Self.authorize(route, served, request) { request, hub throws(PushError) in
-            try access.authorize(request, route.access.right, hub)
+            try access.authorize(request, route.access.right, hub, acceptsKey: route.access.acceptsKey)
         }
         principal = access.principal(rule, served)
         if let name = names["hub"], served == nil { throw Self.noHub(name) }
@@ -126,7 +126,9 @@ struct ManagementCall: Sendable {
     private static func recheck(
         _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest, _ access: HubAccess
     ) throws(PushError) {
-        try authorize(route, hub, request) { request, rules throws(PushError) in try access.recheck(request, route.access.right, rules) }
+        try authorize(route, hub, request) { request, rules throws(PushError) in
+            try access.recheck(request, route.access.right, rules, acceptsKey: route.access.acceptsKey)
+        }
         // The server's keys grant access to every hub, but this request was for the hub that existed then.
         guard hub.map({ access.namespace.hub($0.record.name)?.record.number == $0.record.number }) ?? true else {
             throw noHub(hub?.record.name ?? "")

@@ -16,9 +16,13 @@ struct ManagementRoute: Sendable {
 
         let scope: Scope
         let right: AuthorizationRule.Right
+        /// Whether the key itself is accepted as a bearer token, instead of a token that it signed.
+        var acceptsKey = false
 
         static func server(_ right: AuthorizationRule.Right) -> Self { Self(scope: .server, right: right) }
         static func hub(_ right: AuthorizationRule.Right) -> Self { Self(scope: .hub, right: right) }
+        /// Access with a token or with the key itself.
+        static func hubKey(_ right: AuthorizationRule.Right) -> Self { Self(scope: .hub, right: right, acceptsKey: true) }
     }
 
     struct Parameter: Sendable {
@@ -60,6 +64,7 @@ struct ManagementRoute: Sendable {
 extension ManagementRoute.Answer {
     static func ok(_ note: String, _ schema: JSONSchema) -> Self { Self(status: .ok, note: note, schema: schema) }
     static func created(_ note: String, _ schema: JSONSchema) -> Self { Self(status: .created, note: note, schema: schema) }
+    static func accepted(_ note: String, _ schema: JSONSchema) -> Self { Self(status: .accepted, note: note, schema: schema) }
     static let deleted = Self(status: .noContent, note: "Deleted", schema: nil)
 }
 

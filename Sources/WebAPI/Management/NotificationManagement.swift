@@ -6,7 +6,7 @@ import PushModel
 /// Routes for notifications and their results.
 enum NotificationManagement {
     static let routes: [ManagementRoute] = [
-        SendManagement.route,
+        SendManagement.route, TextSendManagement.route,
         ManagementRoute(
             .get("/api/v1/hubs/{hub}/notifications", "listNotifications", "The notifications, newest first"),
             .hub(.send),

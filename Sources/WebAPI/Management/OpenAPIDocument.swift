@@ -52,6 +52,10 @@ struct OpenAPIDocument {
                         "type": "apiKey", "in": "header", "name": "Authorization",
                         "description": .string(Self.token),
                     ],
+                    "key": [
+                        "type": "http", "scheme": "bearer",
+                        "description": "The primary or secondary key of a rule itself. Send it only over HTTPS",
+                    ],
                     "account": ["type": "http", "scheme": "basic", "description": "A user of the app backend"],
                 ],
                 "responses": .object(JSONObject(responses)), "schemas": .object(components),
@@ -81,6 +85,7 @@ struct OpenAPIDocument {
                     + (route.access.scope == .hub ? " or of the hub." : ".")
             ),
         ]
+        if route.access.acceptsKey { operation["security"] = [["key": []], ["sas": []]] }
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
         if let body = route.body {
             operation["requestBody"] = ["required": true, "content": ["application/json": ["schema": body.document(&components)]]]

@@ -9,7 +9,7 @@ import Testing
         let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/serving.md"), encoding: .utf8)
         let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("JSON API\n") })
         let blocks = section.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 5)
+        #expect(blocks.count == 6)
         try await ServedHub.serving { hub in
             let script = try blocks.joined().replacing("URL=http://localhost:8080", with: "URL=http://localhost:\(hub.port)")
                 .replacing("KEY=...", with: "KEY='\(hub.key(.root).reveal())'")
@@ -17,7 +17,7 @@ import Testing
             #expect(run.status == 0, "\(run.output)\(run.errors)")
             let texts = [
                 #""registrationTTL":"P90D""#, #""primaryKey":""#, #"{"items":[]}{"items":[]}{"items":[]}{"items":[]}"#,
-                "the hub has no registrations yet", #""secondaryKey":""#,
+                "the hub has no registrations yet", #"{"notificationId":""#, #""secondaryKey":""#,
             ]
             for text in texts { #expect(run.output.contains(text), "\(text)") }
         }

@@ -32,7 +32,7 @@ import Testing
 
     /// Whether the fault is in the meaning of a value rather than its form.
     private static func isMeaning(_ code: String) -> Bool {
-        ["credential.", "payload."].contains { code.hasPrefix($0) } || ["args.invalid", "hub.name"].contains(code)
+        ["credential.", "payload.", "handle."].contains { code.hasPrefix($0) } || ["args.invalid", "hub.name"].contains(code)
     }
 
     private func bench() async throws -> ManagementBench {
