@@ -28,6 +28,11 @@ enum ProgramErrors {
                 when: "There are several hubs, or none, and --hub is not given.",
                 fix: "Name one with --hub. pushhost hub list shows all hubs."),
             ErrorDescription(
+                "usage.id", .refusal, means: "The id does not name one object.",
+                when: "It is the beginning of several notifications' ids, or it is latest and there is no such object; or latest is used "
+                    + "to approve or deny a request, and several are pending.",
+                fix: "Write more of the id. The list command, such as pushhost notification list, shows all ids."),
+            ErrorDescription(
                 "usage.target", .refusal, means: "The target is unknown.",
                 when: "--target is neither embedded, nor a name under targets in the settings, nor the URL of a server, nor a connection "
                     + "string.",

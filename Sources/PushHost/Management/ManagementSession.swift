@@ -75,7 +75,7 @@ struct ManagementSession: Sendable {
         var members: JSONObject = [
             "code": .string(error.code), "message": .string(error.message), "hint": error.hint.map(JSON.string) ?? .null,
         ]
-        members[Sender.accepted] = error.details[Sender.accepted]
+        for member in [Sender.accepted, IDResolver.candidates] { members[member] = error.details[member] }
         for member in ManagementClient.shown { members[member] = error.details[member] }
         return document(["error": .object(members)], exitCode)
     }

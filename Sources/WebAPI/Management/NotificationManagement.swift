@@ -11,16 +11,15 @@ enum NotificationManagement {
             .get("/api/v1/hubs/{hub}/notifications", "listNotifications", "The notifications, newest first"),
             .hub(.send),
             [
-                .query("scheduled", .boolean("Whether to list only scheduled ones")), .top,
+                .query("scheduled", .boolean("Whether to list only scheduled ones")),
+                .query(
+                    "prefix", .text("Only those whose id begins with this text; a page may be shorter than requested", length: 1...80)),
+                .top,
                 .continuation(number),
             ], answer: .ok("A page of notifications", .page(of: notification)), refusals: [403]
         ) { call async throws(PushError) in
-            let before = call.text("continuation").flatMap { Int64($0) }
-            let found = try await call.hub.service.notifications(
-                before: before, limit: call.top + 1, isScheduled: call.values["scheduled"]?.bool == true)
-            let shown = found.prefix(call.top)
-            return call.list(
-                shown.map(\.json), continuation: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil)
+            let (found, next) = try await call.notifications(call.hub.service)
+            return call.list(found.map(\.json), continuation: next.map { String($0) })
         },
         ManagementRoute(
             .get("/api/v1/hubs/{hub}/notifications/{id}", "getNotification", "One notification"),
@@ -90,6 +89,34 @@ enum NotificationManagement {
 extension ManagementCall {
     /// Maximum number of devices examined for one page.
     private static let maximumExaminedDevices = 10_000
+
+    /// Maximum number of notifications examined for one page.
+    private static let maximumExaminedNotifications = 1000
+
+    /// Returns matching notifications, newest first, and the sequence below which the next page begins.
+    fileprivate func notifications(_ service: NotificationHub) async throws(PushError) -> (found: [StoredNotification], next: Int64?) {
+        let isScheduled = values["scheduled"]?.bool == true
+        let prefix = text("prefix")
+        let step = prefix == nil ? top + 1 : Self.examinedAtOnce
+        var found: [StoredNotification] = []
+        var before = text("continuation").flatMap { Int64($0) }
+        var examined = 0
+        while examined < Self.maximumExaminedNotifications {
+            let part = try await service.notifications(before: before, limit: step, isScheduled: isScheduled)
+            for notification in part where prefix.map({ notification.outcome.id.utf8.starts(with: $0.utf8) }) ?? true {
+                if found.count == top { return (found, before) }
+                found.append(notification)
+                before = notification.sequence
+            }
+            if part.count < step { return (found, nil) }
+            before = part.last?.sequence
+            examined += part.count
+        }
+        return (found, before)
+    }
+
+    /// Number of notifications read at once for a prefix.
+    private static let examinedAtOnce = 100
 
     /// Returns matching devices with their numbers, and the number after which the next page begins.
     fileprivate func devices(

@@ -49,6 +49,8 @@ import Testing
             let shown = try await hub.command(["notification", "show", id])
             #expect(shown.status == 0 && shown.output.contains("✗"), "\(shown.output)")
             #expect(try await hub.command(["trace", id]).status == 0)
+            #expect(try await hub.command(["notification", "show", String(id.prefix(12))]).output == shown.output)
+            #expect(try await hub.command(["notification", "show"]).output.contains("0 of 2 sent · 2 failed"))
             let help = try await hub.command(["send", "--help"]).output.replacing(/\s+/, with: " ")
             #expect(help.contains("7 some devices reached, and others failed"), "\(help)")
         }

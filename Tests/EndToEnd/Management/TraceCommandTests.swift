@@ -78,7 +78,8 @@ import Testing
             #expect(stranger.status == 0)
             #expect(stranger.json["result"]?["traces"]?.array?.first?["cause"]?.string == "not_registered")
             #expect(try await hub.command(["trace", id, "--device", ""]).status == 2)
-            #expect(try await hub.command(["trace"]).status == 2)
+            #expect(try await Self.trace(hub, []).json == Self.trace(hub, [id]).json)
+            #expect(try await Self.trace(hub, [String(id.prefix(6))]).status == 0)
             let parameter = try await hub.call("GET", "/api/v1/hubs/hub/notifications/\(id)/trace?devise=ana-1")
             #expect(parameter.status == 400 && parameter.body.contains("request.parameter"))
         }

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["user", "list", "--bogus"], ["user", "add"], ["notification", "show"], ["notification", "list", "--bogus"]])
+    @Test(arguments: [["user", "list", "--bogus"], ["user", "add"], ["notification", "cancel"], ["notification", "list", "--bogus"]])
     func `an invalid command line is rejected in JSON with --json`(words: [String]) async throws {
         let refused = try await BuiltProgram.run(words + ["--json"])
         let json = try JSON(parsing: refused.output)

@@ -87,6 +87,23 @@ import Testing
         #expect(missing?.code == "notification.not_found" && missing?.status == 404)
     }
 
+    @Test func `Notifications are found by the beginning of their id, in pages`() async throws {
+        let bench = try await ManagementBench()
+        let path = "/api/v1/hubs/hub/notifications"
+        for _ in 1...12 { _ = try await bench.hub.send(.alert(to: "news")) }
+        #expect(try await bench.list("\(path)?prefix=n-001&top=2", "notificationId") == ["n-0012", "n-0011", "n-0010"])
+        #expect(try await bench.list("\(path)?prefix=n-0003", "notificationId") == ["n-0003"])
+        #expect(try await bench.pages("\(path)?prefix=N").items.isEmpty)
+        #expect(try await bench.pages("\(path)?prefix=n-0003&scheduled=true").items.isEmpty)
+    }
+
+    @Test func `A page examines at most a thousand notifications for a prefix`() async throws {
+        let bench = try await ManagementBench()
+        for _ in 1...1001 { _ = try await bench.hub.send(.alert(to: "news")) }
+        let (items, sizes) = try await bench.pages("/api/v1/hubs/hub/notifications?prefix=n-0001")
+        #expect(items.map { $0["notificationId"] } == ["n-0001"] && sizes == [0, 1])
+    }
+
     @Test func `The devices of a notification are listed, filtered by outcome, and never with their handles`() async throws {
         let bench = try await ManagementBench()
         try await bench.hub.putInstallation(Installation(id: "i", handle: .phone(1), tags: [try PushModel.Tag("news")]))

@@ -54,7 +54,7 @@ struct RunsShowCommand: AsyncParsableCommand {
             code whether a run completed, use pushhost runs start --wait.
             """)
 
-    @Argument(help: "Id of the run, as pushhost runs list shows it.")
+    @Argument(help: "Id of the run, such as r-6, its number, or latest.")
     var id: String
 
     @OptionGroup
@@ -62,6 +62,7 @@ struct RunsShowCommand: AsyncParsableCommand {
 
     func run() async {
         await server.run { client throws(PushError) in
+            let id = try await client.ids.run(id)
             let run = try await client.get(ManagementClient.path("runs", id))
             return CommandResult(json: run) { RunReportLines(palette: $0).lines(run) }
         }
@@ -117,7 +118,7 @@ struct RunsCancelCommand: AsyncParsableCommand {
         commandName: "cancel", abstract: "Cancel a run. Notifications that it has sent stay sent.",
         discussion: "Example: pushhost runs cancel r-6")
 
-    @Argument(help: "Id of the run, as pushhost runs list shows it.")
+    @Argument(help: "Id of the run, such as r-6, its number, or latest.")
     var id: String
 
     @OptionGroup
@@ -125,6 +126,7 @@ struct RunsCancelCommand: AsyncParsableCommand {
 
     func run() async {
         await server.run { client throws(PushError) in
+            let id = try await client.ids.run(id)
             let run = try await client.post(ManagementClient.path("runs", id, "cancel"), body: .object(JSONObject()))
             return CommandResult(json: run) { palette in
                 let state = run["state"]?.string ?? ""
@@ -140,7 +142,7 @@ struct RunsRerunCommand: AsyncParsableCommand {
         commandName: "rerun", abstract: "Repeat a run with the current script and the same arguments.",
         discussion: "Example: pushhost runs rerun r-6")
 
-    @Argument(help: "Id of the run, as pushhost runs list shows it.")
+    @Argument(help: "Id of the run, such as r-6, its number, or latest.")
     var id: String
 
     @OptionGroup
@@ -148,6 +150,7 @@ struct RunsRerunCommand: AsyncParsableCommand {
 
     func run() async {
         await server.run { client throws(PushError) in
+            let id = try await client.ids.run(id)
             let run = try await client.post(ManagementClient.path("runs", id, "rerun"), body: .object(JSONObject()))
             return CommandResult(json: run) {
                 ["\($0.green("✓")) started \((run["runId"]?.string ?? "").printable), a rerun of \(id.printable)"]

@@ -41,15 +41,19 @@ struct ApprovalsListCommand: AsyncParsableCommand {
 
 /// Options that choose an approval on a server.
 struct ApprovalOptions: ParsableArguments {
-    @Argument(help: "Id of the request, such as a-3.")
+    @Argument(help: "Id of the request, such as a-3, its number, or latest; to approve or deny it, latest must be the only pending one.")
     var id: String
 
     @OptionGroup
     var server: ServerOptions
 
-    func run(_ work: (ManagementClient, _ path: String) async throws(PushError) -> CommandResult) async -> Never {
+    /// - Parameter isDecision: whether the command decides the request.
+    func run(
+        isDecision: Bool, _ work: (ManagementClient, _ id: String, _ path: String) async throws(PushError) -> CommandResult
+    ) async -> Never {
         await server.run { client throws(PushError) in
-            try await work(client, ManagementClient.path("approvals", id))
+            let id = try await client.ids.approval(id, isDecision: isDecision)
+            return try await work(client, id, ManagementClient.path("approvals", id))
         }
     }
 }
@@ -62,7 +66,7 @@ struct ApprovalsShowCommand: AsyncParsableCommand {
     var options: ApprovalOptions
 
     func run() async {
-        await options.run { client, path throws(PushError) in
+        await options.run(isDecision: false) { client, _, path throws(PushError) in
             let approval = try await client.get(path)
             return CommandResult(json: approval) { ApprovalReport.lines(approval, $0) }
         }
@@ -88,13 +92,13 @@ struct ApprovalsApproveCommand: AsyncParsableCommand {
     var options: ApprovalOptions
 
     func run() async {
-        await options.run { client, path throws(PushError) in
+        await options.run(isDecision: true) { client, id, path throws(PushError) in
             let approval = try await client.post("\(path)/approve", body: ApprovalReport.body(reason))
             return CommandResult(json: approval) { palette in
-                let id = approval["notificationId"]?.string ?? ""
+                let notification = approval["notificationId"]?.string ?? ""
                 return [
-                    "\(palette.green("✓")) \(options.id.printable) approved: sent as \(id)",
-                    palette.dim("  see its results with pushhost notification show \(id)"),
+                    "\(palette.green("✓")) \(id.printable) approved: sent as \(notification)",
+                    palette.dim("  see its results with pushhost notification show \(notification)"),
                 ]
             }
         }
@@ -113,9 +117,9 @@ struct ApprovalsDenyCommand: AsyncParsableCommand {
     var options: ApprovalOptions
 
     func run() async {
-        await options.run { client, path throws(PushError) in
+        await options.run(isDecision: true) { client, id, path throws(PushError) in
             let approval = try await client.post("\(path)/deny", body: ApprovalReport.body(reason))
-            return CommandResult(json: approval) { ["\($0.green("✓")) \(options.id.printable) denied: nothing was sent"] }
+            return CommandResult(json: approval) { ["\($0.green("✓")) \(id.printable) denied: nothing was sent"] }
         }
     }
 }

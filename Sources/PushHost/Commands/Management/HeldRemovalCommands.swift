@@ -3,13 +3,21 @@ import PushModel
 
 /// Options that select held removals.
 struct HeldRemovalOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only removals due to this notification.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only removals due to this notification: its id, its beginning, or latest.", valueName: "id"))
     var notification: String?
 
     @Option(help: ArgumentHelp("Only removals with this reason of the push service, such as Unregistered.", valueName: "name"))
     var reason: String?
 
     var members: [(String, String?)] { [("notificationId", notification), ("reason", reason)] }
+
+    /// The members with the complete id of the notification.
+    func members(_ client: ManagementClient, hub: String) async throws(PushError) -> [(String, String?)] {
+        guard let notification else { return members }
+        var filter = self
+        filter.notification = try await client.ids.notification(notification, hub: hub)
+        return filter.members
+    }
 }
 
 struct HeldRemovalsCommand: AsyncParsableCommand {
@@ -29,7 +37,7 @@ struct HeldRemovalsCommand: AsyncParsableCommand {
     func run() async {
         await target.run { client, hub throws(PushError) in
             let (removals, hasMore) = try await client.items(
-                ManagementClient.path("hubs", hub, "pruned", "held"), filter.members, first: list.limit)
+                ManagementClient.path("hubs", hub, "pruned", "held"), try await filter.members(client, hub: hub), first: list.limit)
             return CommandResult(json: ["items": .array(removals), "hasMore": .bool(hasMore)]) { palette in
                 removals.isEmpty ? ["no held removals"] : Self.table(removals).lines(palette) + list.more(hasMore, palette)
             }
@@ -75,7 +83,7 @@ struct HeldRemovalDecision: ParsableArguments {
     func run(_ path: String, done: @escaping @Sendable (String, _ isDryRun: Bool) -> String) async {
         await target.run { client, hub throws(PushError) in
             var narrowed = JSONObject()
-            for (name, value) in filter.members { narrowed[name] = value.map(JSON.string) }
+            for (name, value) in try await filter.members(client, hub: hub) { narrowed[name] = value.map(JSON.string) }
             var body = JSONObject([("dryRun", .bool(dryRun))])
             body[narrowed.isEmpty ? "all" : "filter"] = narrowed.isEmpty ? "everyone" : .object(narrowed)
             let result = try await client.post(
@@ -99,7 +107,7 @@ struct ApplyHeldRemovalsCommand: AsyncParsableCommand {
         discussion: """
             Devices that have registered again are not removed.
 
-            Example: pushhost pruned apply --notification ID --dry-run
+            Example: pushhost pruned apply --notification latest --dry-run
             """)
 
     @OptionGroup

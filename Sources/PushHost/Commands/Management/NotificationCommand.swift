@@ -52,20 +52,21 @@ struct NotificationShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the results of a notification so far.",
         discussion: """
-            Example: pushhost notification show ID
+            Example: pushhost notification show 1fe4b9
 
             Exit codes: 0 shown, even if devices failed · 2 usage · 4 server error, for example an unknown notification. To learn from the \
             exit code whether all devices were reached, use pushhost send.
             """)
 
-    @Argument(help: "Id of the notification, as pushhost send prints it.")
-    var id: String
+    @Argument(help: "Id of the notification or its beginning.")
+    var id = IDResolver.latest
 
     @OptionGroup
     var target: HubOptions
 
     func run() async {
         await target.run { client, hub throws(PushError) in
+            let id = try await client.ids.notification(id, hub: hub)
             let report = try await Sender(client: client, hub: hub).report(id)
             return CommandResult(json: report.json) { SendReport(palette: $0).lines(report) }
         }
@@ -76,9 +77,9 @@ struct NotificationCancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
         abstract: "Cancel a scheduled notification, or stop one in progress. Devices not reached yet do not receive it.",
-        discussion: "Example: pushhost notification cancel ID")
+        discussion: "Example: pushhost notification cancel latest")
 
-    @Argument(help: "Id of the notification, as pushhost send prints it.")
+    @Argument(help: "Id of the notification, its beginning, or latest.")
     var id: String
 
     @OptionGroup
@@ -86,6 +87,7 @@ struct NotificationCancelCommand: AsyncParsableCommand {
 
     func run() async {
         await target.run { client, hub throws(PushError) in
+            let id = try await client.ids.notification(id, hub: hub)
             try await client.delete(ManagementClient.path("hubs", hub, "notifications", id))
             return CommandResult(json: ["notificationId": .string(id)]) {
                 ["\($0.green("✓")) notification \(id.printable) cancelled"]

@@ -11,7 +11,7 @@ struct PrunedCommand: AsyncParsableCommand {
 
             Examples:
               pushhost pruned held
-              pushhost pruned drop --notification ID
+              pushhost pruned drop --notification latest
             """,
         subcommands: [
             PrunedListCommand.self, PrunedRestoreCommand.self, HeldRemovalsCommand.self, ApplyHeldRemovalsCommand.self,
@@ -24,7 +24,7 @@ struct PrunedOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only the registration or installation with this id.", valueName: "device"))
     var id: String?
 
-    @Option(help: ArgumentHelp("Only devices removed due to this notification.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only devices removed due to this notification: its id, its beginning, or latest.", valueName: "id"))
     var notification: String?
 
     @Option(help: ArgumentHelp("Only devices removed for this reason of the push service, such as Unregistered.", valueName: "name"))
@@ -39,6 +39,14 @@ struct PrunedOptions: ParsableArguments {
     }
 
     var members: [(String, String?)] { [("id", id), ("notificationId", notification), ("reason", reason), ("since", since)] }
+
+    /// The members with the complete id of the notification.
+    func members(_ client: ManagementClient, hub: String) async throws(PushError) -> [(String, String?)] {
+        guard let notification else { return members }
+        var filter = self
+        filter.notification = try await client.ids.notification(notification, hub: hub)
+        return filter.members
+    }
 }
 
 struct PrunedListCommand: AsyncParsableCommand {
@@ -57,7 +65,9 @@ struct PrunedListCommand: AsyncParsableCommand {
 
     func run() async {
         await target.run { client, hub throws(PushError) in
-            let (devices, hasMore) = try await client.items(ManagementClient.path("hubs", hub, "pruned"), filter.members, first: list.limit)
+            let (devices, hasMore) = try await client.items(
+                ManagementClient.path("hubs", hub, "pruned"), try await filter.members(client, hub: hub),
+                first: list.limit)
             return CommandResult(json: ["items": .array(devices), "hasMore": .bool(hasMore)]) { palette in
                 devices.isEmpty ? ["no removed devices"] : Self.table(devices).lines(palette) + list.more(hasMore, palette)
             }
@@ -82,7 +92,7 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
         discussion: """
             Each option narrows the selection; without any, --all is required.
 
-            Example: pushhost pruned restore --notification ID --dry-run
+            Example: pushhost pruned restore --notification latest --dry-run
             """)
 
     @OptionGroup
@@ -108,7 +118,7 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
     func run() async {
         await target.run { client, hub throws(PushError) in
             var narrowed = JSONObject()
-            for (name, value) in filter.members { narrowed[name] = value.map(JSON.string) }
+            for (name, value) in try await filter.members(client, hub: hub) { narrowed[name] = value.map(JSON.string) }
             var body = JSONObject([("dryRun", .bool(dryRun))])
             body[narrowed.isEmpty ? "all" : "filter"] = narrowed.isEmpty ? "everyone" : .object(narrowed)
             let result = try await client.post(

@@ -30,7 +30,8 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Send to the devices of a plan (pushhost plan) that still exist. The content may be left out; it is part of the plan.",
+            "Send to the devices of a plan (pushhost plan) that still exist: its id, its number, or latest. The content may be left out; "
+                + "it is part of the plan.",
             valueName: "id"))
     var plan: String?
 
@@ -117,13 +118,17 @@ struct SendCommand: AsyncParsableCommand {
     /// Sends to the devices of a plan and ends the program.
     private func send(to plan: String, _ session: ManagementSession) async -> Never {
         await session.run { () throws(PushError) in
-            var body: JSONObject = ["audience": ["plan": .string(plan)]]
+            var body = JSONObject()
             if let tolerance { body.append("tolerance", .string(try DriftTolerance(usage: tolerance).description)) }
             try SendRequest.addContent(content, to: &body)
             try SendRequest.addOptions(at: at, pace: pace, now: SystemClock().now, to: &body)
-            let request = JSON.object(body)
+            let options = body
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let sender = Sender(client: client, hub: try await client.hubs.name(hub), progress: session.progress)
+                let plan = try await client.ids.plan(plan, hub: sender.hub)
+                var body: JSONObject = ["audience": ["plan": .string(plan)]]
+                for (name, value) in options.members { body.append(name, value) }
+                let request = JSON.object(body)
                 let known = try? await client.get(ManagementClient.path("hubs", sender.hub, "plans", plan))
                 let before = (known?["sentAs"]?.array ?? []).compactMap(\.string)
                 if !before.isEmpty {

@@ -9,13 +9,13 @@ struct TraceCommand: AsyncParsableCommand {
         discussion: """
             Without --device, shows the number of devices for each result, with an example of each.
 
-            Example: pushhost trace ID --device alice
+            Example: pushhost trace 1fe4b9 --device alice
 
             Exit codes: 0 explained · 2 usage · 4 server error, for example an unknown notification or device.
             """)
 
-    @Argument(help: "Id of the notification, as pushhost send prints it.")
-    var notification: String
+    @Argument(help: "Id of the notification or its beginning.")
+    var notification = IDResolver.latest
 
     @Option(
         help: ArgumentHelp(
@@ -32,6 +32,7 @@ struct TraceCommand: AsyncParsableCommand {
 
     func run() async {
         await target.run { client, hub throws(PushError) in
+            let notification = try await client.ids.notification(notification, hub: hub)
             let json = try await client.get(
                 ManagementClient.path("hubs", hub, "notifications", notification, "trace"), [("device", device)])
             guard let answer = TraceJSON.answer(json) else {

@@ -127,7 +127,7 @@ struct PlanShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a stored plan.", discussion: "Example: pushhost plan show p-0003 --all")
 
-    @Argument(help: "Id of the plan, as pushhost plan list shows it.")
+    @Argument(help: "Id of the plan, such as p-0003, its number, or latest.")
     var id: String
 
     @Flag(help: "Also list every device, in its current state.")
@@ -141,7 +141,8 @@ struct PlanShowCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             try await ManagementClient.with(try target.server.target()) { client throws(PushError) in
                 let plans = PlanSession(client: client, hub: try await client.hubs.name(target.hub))
-                return try await PlanDisplay(session: session, plans: plans, all: all).result(try await plans.plan(id))
+                return try await PlanDisplay(session: session, plans: plans, all: all).result(
+                    try await plans.plan(try await client.ids.plan(id, hub: plans.hub)))
             }
         }
     }
