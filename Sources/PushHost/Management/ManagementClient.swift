@@ -75,6 +75,11 @@ final class ManagementClient: Sendable {
         "/api/v1/" + parts.map(encoded).joined(separator: "/")
     }
 
+    /// The path `/HUB/…` in the hub's REST interface of these parts, encoded. A slash in the hub's name separates segments.
+    static func path(ofHub hub: String, _ parts: String...) -> String {
+        "/" + (hub.split(separator: "/").map(String.init) + parts).map(encoded).joined(separator: "/")
+    }
+
     /// Encodes a text as one part of a path.
     static func encoded(_ part: String) -> String { PercentEncoding.encode(part) }
 

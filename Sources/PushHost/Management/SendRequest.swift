@@ -147,8 +147,7 @@ struct SendRequest: Sendable {
 
     /// The path in the hub's REST interface.
     func path(_ hub: String) -> String {
-        let name = hub.split(separator: "/").map { ManagementClient.encoded(String($0)) }.joined(separator: "/")
-        return "/\(name)/\(dueTime == nil ? "messages" : "schedulednotifications")"
+        ManagementClient.path(ofHub: hub, dueTime == nil ? "messages" : "schedulednotifications")
     }
 
     var query: [(String, String?)] { [("api-version", "2020-06")] + (isTest ? [("test", "")] : []) }

@@ -118,7 +118,14 @@ import Testing
 
             let devices = try Self.result(try await hub.command(["devices", "--user", "ana", "--outcome", "Success", "--json"]))
             #expect(devices["items"]?.array?.compactMap { $0["installationId"]?.string } == ["good"])
-            let some = try await hub.command(["devices", "--top", "1"])
+            let add = ["devices", "add", "--platform", "apns", "--token", Self.handle(7), "--tag", "added"]
+            let added = try Self.result(try await hub.command(add + ["--json"]))
+            #expect(added["isReplaced"] == false && added["installationId"]?.string?.hasPrefix("d-") == true)
+            let twice = try await hub.command(add)
+            #expect(twice.status == 2 && twice.errors.contains("--replace"), "\(twice.errors)")
+            #expect(try await hub.command(add + ["--replace"]).status == 0)
+            #expect(try await hub.command(["send", "Hi", "--to", "added"]).output.contains("1 of 1 sent"))
+            let some = try await hub.command(["devices", "list", "--top", "1"])
             #expect(some.output.contains("more items exist: show them with --all"))
             #expect(!some.output.contains(Self.handle(1)))
         }

@@ -24,11 +24,23 @@ struct ListOptions: ParsableArguments {
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
+        abstract: "List and add the devices of a hub: installations and standalone registrations.",
+        discussion: """
+            pushhost devices without a subcommand lists them.
+
+            Example: pushhost devices --tag sports --platform apns
+            """,
+        subcommands: [DevicesListCommand.self, DevicesAddCommand.self], defaultSubcommand: DevicesListCommand.self)
+}
+
+struct DevicesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List the devices of a hub: installations and standalone registrations.",
         discussion: """
             Each option narrows the list. Handles are masked.
 
-            Example: pushhost devices --tag sports --platform apns
+            Example: pushhost devices list --tag sports --platform apns
             """)
 
     @Option(help: ArgumentHelp("Only devices of this user.", valueName: "name"))
