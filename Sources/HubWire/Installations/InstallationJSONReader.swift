@@ -9,6 +9,14 @@ package enum InstallationJSONReader {
         try installation(try json(body), id: id)
     }
 
+    /// Reads an installation that names its own id. Throws like ``installation(body:id:)``.
+    package static func installation(_ json: JSON) throws(PushError) -> Installation {
+        guard let id = try InstallationMembers(json)?.text("installationId")?.nonEmpty else {
+            throw refusal("the installation has no installationId", "add it")
+        }
+        return try installation(json, id: id)
+    }
+
     private static func installation(_ json: JSON, id: String) throws(PushError) -> Installation {
         guard let members = InstallationMembers(json) else { throw refusal("the body is not a JSON object", "send an object") }
         if let own = try members.text("installationId"), own != id {

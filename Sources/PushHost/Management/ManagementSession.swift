@@ -71,6 +71,16 @@ struct ManagementSession: Sendable {
     /// Shows a line on the terminal that the next one replaces.
     func progress(_ text: String) { errors.progress(text) }
 
+    /// Shows a line of progress: on a terminal in place of the one before, elsewhere only if it is due.
+    func report(_ text: String, isDue: Bool) {
+        if errors.isTerminal {
+            errors.progress(text)
+        } else if isDue {
+            errors.line(text)
+            errors.flush()
+        }
+    }
+
     static func refusal(_ error: PushError, exitCode: Int32) -> JSON {
         var members: JSONObject = [
             "code": .string(error.code), "message": .string(error.message), "hint": error.hint.map(JSON.string) ?? .null,

@@ -11,16 +11,19 @@ struct InstallationEditor {
     /// Creates or replaces an installation. A channel that a push service reported as invalid stays expired until the client sends another
     /// one; clients cannot change that state themselves.
     ///
-    /// - Parameter refusal: returns the error that rejects a change; called with the stored installation before anything changes.
+    /// - Parameters:
+    ///   - isImported: whether it comes from an import. Hooks and flows are then not called: an import can have many devices.
+    ///   - refusal: returns the error that rejects a change; called with the stored installation before anything changes.
     func put(
-        _ installation: Installation, refusing refusal: @Sendable (InstallationChange) -> PushError?
+        _ installation: Installation, isImported: Bool = false, refusing refusal: @Sendable (InstallationChange) -> PushError?
     ) async throws(PushError) {
         let key = RegistrationKey(installation: installation.id)
         await directory.acquire(key)
         defer { directory.release(key) }
         try context.lifecycle.checkIsOpen()
         directory.sweep(holding: key)
-        try await store(installation, replacing: try await directory.installationRow(installation.id), refusing: refusal)
+        try await store(
+            installation, replacing: try await directory.installationRow(installation.id), isImported: isImported, refusing: refusal)
     }
 
     /// The installation with its effective expiration, set by the app or by the hub.
@@ -42,7 +45,7 @@ struct InstallationEditor {
         guard let row = try await directory.installationRow(id) else { throw Self.noInstallation(id) }
         var installation = row.installation
         try installation.apply(operations)
-        try await store(installation, replacing: row, refusing: refusal)
+        try await store(installation, replacing: row, isImported: false, refusing: refusal)
     }
 
     func delete(_ id: String) async throws(PushError) {
@@ -88,13 +91,14 @@ struct InstallationEditor {
     ///
     /// - Parameter row: the stored row that it replaces.
     private func store(
-        _ installation: Installation, replacing row: InstallationRow?, refusing refusal: (InstallationChange) -> PushError?
+        _ installation: Installation, replacing row: InstallationRow?, isImported: Bool,
+        refusing refusal: (InstallationChange) -> PushError?
     ) async throws(PushError) {
         try checkHasOwnTag(installation.id)
         var checked = try installation.checked().preservingExpired(row?.installation)
         if let error = refusal(InstallationChange(old: row?.installation, new: checked)) { throw error }
         var draft: RegistrationDraft?
-        if context.environment.hooks.hasHook(.onRegister) {
+        if !isImported, context.environment.hooks.hasHook(.onRegister) {
             try checkExpiration(of: checked)
             let answer = try await directory.applyHooks(
                 RegistrationDraft(checked, hub: context.name, isNew: row == nil, origin: HookOrigin.plugins))
@@ -112,7 +116,7 @@ struct InstallationEditor {
             nextID: directory.newRegistrationID, existing: existing.map(\.registration), expiration: expiration, now: now)
         var change = directory.table.change(
             checked, as: targets, expiration: expiration, tombstone: directory.tombstone(.installationChanged))
-        change.events = context.events.events(of: checked, isNew: row == nil)
+        if !isImported { change.events = context.events.events(of: checked, isNew: row == nil) }
         try await directory.commit(
             change, replacing: ReplacedRows(existing, row.map { [$0] } ?? []))
         directory.registered(draft)

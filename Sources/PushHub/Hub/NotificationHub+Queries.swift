@@ -72,6 +72,11 @@ extension NotificationHub {
         try await installationEditor.put(installation, refusing: refusal)
     }
 
+    /// Stores an installation from an import. Does not call hooks: an import can have many devices.
+    func importInstallation(_ installation: Installation) async throws(PushError) {
+        try await installationEditor.put(installation, isImported: true, refusing: { _ in nil })
+    }
+
     /// The installation with its effective expiration, set by the app or by the hub.
     package func installation(_ id: String) async throws(PushError) -> Installation { try await installationEditor.get(id) }
 

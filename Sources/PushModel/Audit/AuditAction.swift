@@ -16,6 +16,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case prunedApply = "pruned.apply"
     case prunedDrop = "pruned.drop"
     case jobCreate = "job.create"
+    case deviceImport = "devices.import"
     case notificationSend = "notification.send"
     case notificationCancel = "notification.cancel"
     case channelCreate = "channel.create"

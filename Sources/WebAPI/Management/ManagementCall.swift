@@ -172,9 +172,9 @@ struct ManagementCall: Sendable {
         } catch {
             throw PushError("request.body", error.message, hint: error.hint, status: 400)
         }
-        // Payloads for push services are passed on, so their numbers keep their text.
+        // Payloads for push services and push variables are passed on, so their numbers keep their text.
         let members = json.object?.members ?? []
-        return JSONObject(members.map { ($0.key, $0.key == "native" ? $0.value : $0.value.numbersAsValues) })
+        return JSONObject(members.map { ($0.key, ["native", "devices"].contains($0.key) ? $0.value : $0.value.numbersAsValues) })
     }
 }
 

@@ -148,6 +148,16 @@ import Testing
         #expect(hooks.registrations.isEmpty)
     }
 
+    @Test func `an import of many devices calls no hook`() async throws {
+        hooks.onRegistering { _ throws(PushError) in throw .veto }
+        let id = try #require(RegistrationID("1-2-3"))
+        let failed = try await DeviceImport(hub: hub).store([
+            (0, .installation(Installation(id: "pad", handle: .phone(2)))), (1, .registration(id, try description())),
+        ])
+        #expect(failed.isEmpty && hooks.registrations.isEmpty)
+        #expect(await refusal { try await hub.putInstallation(Installation(id: "pad", handle: .phone(2))) } != nil)
+    }
+
     @Test func `a hook sees the origin of a registration`() async throws {
         hooks.onRegistering { $0 }
         try await HookOrigin.$plugins.withValue(["welcome"]) {

@@ -24,13 +24,14 @@ struct ListOptions: ParsableArguments {
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "List and add the devices of a hub: installations and standalone registrations.",
+        abstract: "List, add and import the devices of a hub: installations and standalone registrations.",
         discussion: """
             pushhost devices without a subcommand lists them.
 
             Example: pushhost devices --tag sports --platform apns
             """,
-        subcommands: [DevicesListCommand.self, DevicesAddCommand.self], defaultSubcommand: DevicesListCommand.self)
+        subcommands: [DevicesListCommand.self, DevicesAddCommand.self, DevicesImportCommand.self],
+        defaultSubcommand: DevicesListCommand.self)
 }
 
 struct DevicesListCommand: AsyncParsableCommand {
