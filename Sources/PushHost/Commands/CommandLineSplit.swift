@@ -1,4 +1,5 @@
 import PushModel
+import PushRuntime
 
 /// Separates the options of `pushhost run` from those of the flow.
 ///
@@ -24,6 +25,7 @@ enum CommandLineSplit {
             let flow = try rearranged(["run"] + own.dropFirst() + arguments[end...]).dropFirst()
             return ["plan", "flow"] + (own.count < end ? ["--all"] : []) + flow
         }
+        if arguments.first == "test" { return seeded(arguments) }
         guard arguments.first == "run" else { return arguments }
         var host: [String] = []
         var file: String?
@@ -59,6 +61,14 @@ enum CommandLineSplit {
         // After FILE, `--help` shows the flow's own help.
         if file != nil { host = host.map { $0 == "--help" || $0 == "-h" ? "--flow-help" : $0 } }
         return ["run"] + host + (file.map { [$0] } ?? []) + (flow.isEmpty ? [] : ["--"] + flow)
+    }
+
+    /// The arguments of `test` with a random seed after each `--randomize` that has none: the parser's options always have a value.
+    static func seeded(_ arguments: [String], random: any RandomSource = SystemRandom()) -> [String] {
+        arguments.enumerated().map { index, argument in
+            let isSeeded = index + 1 < arguments.count && arguments[index + 1].allSatisfy(\.isNumber)
+            return argument == "--randomize" && !isSeeded ? "\(argument)=\(random.next() % 1_000_000)" : argument
+        }
     }
 
     /// Whether the command is `plan FILE`, where FILE is a Lua file or a plugin's flow and neither a text nor a subcommand.

@@ -12,6 +12,8 @@ struct TestCommand: ProgramCommand {
         discussion: """
             A spec is a Lua file whose name ends in _spec.lua. Without PATH, all specs below the working directory are run.
 
+            --last-failed reads .pushhost/last-failed.json in the working directory. A run in which tests fail writes it.
+
             Example: pushhost test scripts/spec --filter welcome
 
             Exit codes: 0 all passed · 1 a test failed · 2 usage, or nothing to run · 3 a spec cannot be run · 130 interrupted.
@@ -22,6 +24,27 @@ struct TestCommand: ProgramCommand {
 
     @Option(help: ArgumentHelp("Run only tests whose full name contains this text.", valueName: "text"))
     var filter: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run only this part of the tests, such as 2/5 for the second of five. A test stays in its part when others are added.",
+            valueName: "i/n"))
+    var shard: String?
+
+    @Flag(help: "Run only the tests that failed when they were last run; all tests if none failed.")
+    var lastFailed = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Run specs and tests in a random order. The same seed gives the same order; without one, a random seed is used. It is printed.",
+            valueName: "number"))
+    var randomize: UInt64?
+
+    @Flag(help: "Stop at the first test that fails.")
+    var bail = false
+
+    @Option(help: ArgumentHelp("Also print this many tests that took the longest in real time.", valueName: "count"))
+    var slowest: Int?
 
     @Option(help: ArgumentHelp("Seed for every test.", valueName: "number"))
     var seed: UInt64 = 1
@@ -58,6 +81,11 @@ struct TestCommand: ProgramCommand {
         guard !(watch && (json || tap)) else {
             throw ValidationError.usage("--watch cannot be combined with --json or --tap", hint: "remove one of them")
         }
+        if let shard, TestSelection.Shard(shard) == nil {
+            throw ValidationError.invalidValue(
+                "--shard", shard, expected: "i/n, such as 2/5: i from 1 to n, and n up to \(TestSelection.Shard.most)")
+        }
+        if let slowest, slowest < 1 { throw ValidationError.invalidValue("--slowest", slowest, expected: "a whole number from 1") }
         if let jobs, !(1...1000).contains(jobs) {
             throw ValidationError.invalidValue("--jobs", jobs, expected: "a whole number from 1 to 1000")
         }

@@ -23,15 +23,24 @@ struct TestSession {
         self.clock = clock
     }
 
+    private var selection: TestSelection {
+        let failed = command.lastFailed ? FailedTests.read() : FailedTests()
+        return TestSelection(
+            filter: command.filter, shard: command.shard.flatMap(TestSelection.Shard.init), failed: failed.isEmpty ? nil : failed,
+            order: command.randomize)
+    }
+
     private var pool: WorkerPool { WorkerPool(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
 
     /// Runs the tests. Cancelling the task cancels them, as an interruption does.
     func run(_ interruption: Interruption) async -> SessionResult {
+        let selection = selection
         let specs: [Spec]
         let wire: RehearsalWire
         do throws(PushError) {
             wire = try command.wire.opened(worlds: pool.size)
-            specs = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
+            let found = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
+            specs = selection.shuffled(found, for: "specs")
         } catch {
             if error.code == "cancelled", !command.json {
                 return SessionResult(status: ExitStatus.interrupted, reason: Task.isCancelled ? .cancelled : .done)
@@ -39,10 +48,10 @@ struct TestSession {
             // With `--watch`, a later change may add specs, so this does not end the loop.
             return refuse(error, error.code == "test.no_specs" ? .done : .badCommandLine)
         }
-        let work = Task { await results(of: specs, over: wire) }
+        let work = Task { await results(of: specs, over: wire, selection) }
         interruption.onInterrupt { work.cancel() }
         output.onOutputClosed { work.cancel() }
-        let files = await withTaskCancellationHandler {
+        let (files, wasStopped) = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
@@ -52,14 +61,20 @@ struct TestSession {
             return SessionResult(status: ExitStatus.outputClosed, reason: .unwritable)
         }
         var summary = TestSummary(files, wasInterrupted: work.isCancelled)
+        (summary.wasStopped, summary.order) = (wasStopped, command.randomize)
         var end = SessionResult(status: summary.status, reason: isCancelled ? .cancelled : .done)
-        if summary.ran == 0, let filter = command.filter, end.status == ExitStatus.pass {
+        if files.allSatisfy({ $0.matching == 0 }), let filter = command.filter, end.status == ExitStatus.pass {
             return refuse(
                 PushError(
                     "test.no_match", "no test name contains \"\(filter)\"",
                     hint: Self.inventory(files)))
         }
-        // An interrupted run writes no file, because partial results would look complete.
+        if !work.isCancelled {
+            var failed = FailedTests.read()
+            failed.enter(files)
+            failed.write()
+        }
+        // An interrupted run writes no report, because partial results would look complete.
         if let path = command.junit, !work.isCancelled {
             do throws(PushError) {
                 try ResultFile.write(JUnitReport(files, summary).bytes, to: path)
@@ -107,8 +122,11 @@ struct TestSession {
         return specs
     }
 
-    /// Runs all tests in parallel, up to `--jobs` at a time, and reports them in the order of the files.
-    private func results(of specs: [Spec], over wire: RehearsalWire) async -> [TestFile] {
+    /// Runs all tests in parallel, up to `--jobs` at a time, and reports them in the order of the files. `wasStopped` says whether a failure
+    /// ended the run before all tests.
+    private func results(of specs: [Spec], over wire: RehearsalWire, _ selection: TestSelection) async -> (
+        files: [TestFile], wasStopped: Bool
+    ) {
         let text = TestTextReport(output: output)
         let runner = SpecRunner(
             limits: command.budgets.limits(wall: command.timeout),
@@ -118,10 +136,12 @@ struct TestSession {
                 return try EmbeddedWorld(seed: seed, thread: thread, module: module, secrets: secrets, wire: wire).world
             })
         let isText = !command.tap && !command.json
-        let found = await collect(specs, runner)
+        if isText, command.lastFailed, selection.failed == nil { text.note("no failed tests of an earlier run; all tests are run") }
+        let found = await collect(specs, runner, selection)
         var files = found.map(\.file)
         let work = found.indices.flatMap { index in found[index].chosen.map { Job(file: index, number: $0.number, test: $0.test) } }
         var begun = -1
+        var wasStopped = false
         /// Starts the report of each file up to this one, so that unreadable files appear in their order.
         func begin(upTo index: Int) {
             while begun < index, begun + 1 < files.count {
@@ -146,13 +166,21 @@ struct TestSession {
             record.realDuration = clock.now - began
             return (job, record)
         } report: { job, record in
-            guard !Task.isCancelled else { return }
+            guard !Task.isCancelled else { return true }
             begin(upTo: job.file)
             files[job.file].records.append(record)
             if isText { text.take(record, of: files[job.file].script) }
+            wasStopped = command.bail && record.status == .failed
+            return !wasStopped
         }
-        if !Task.isCancelled { begin(upTo: files.count - 1) }
-        return files
+        if wasStopped {
+            // Without the specs after it, which are not in the text either.
+            files.removeSubrange((begun + 1)...)
+        } else if !Task.isCancelled {
+            begin(upTo: files.count - 1)
+            wasStopped = found.count < specs.count
+        }
+        return (files, wasStopped)
     }
 
     /// A test to run: the index of its file, its number in the file, and the test.
@@ -162,10 +190,12 @@ struct TestSession {
         var test: TestCase
     }
 
-    /// The tests that each file declares, and those that the filter selects.
-    private func collect(_ specs: [Spec], _ runner: SpecRunner) async -> [(file: TestFile, chosen: [(number: Int, test: TestCase)])] {
+    /// The tests that each file declares, and those to run. With `--bail`, ends after the first spec that cannot be run.
+    private func collect(_ specs: [Spec], _ runner: SpecRunner, _ selection: TestSelection) async -> [(
+        file: TestFile, chosen: [(number: Int, test: TestCase)]
+    )] {
         var found: [(file: TestFile, chosen: [(number: Int, test: TestCase)])] = []
-        for spec in specs where !Task.isCancelled {
+        for spec in specs where !Task.isCancelled && !(command.bail && found.last?.file.failure != nil) {
             var file = TestFile(script: spec.script)
             var chosen: [(number: Int, test: TestCase)] = []
             do {
@@ -173,7 +203,9 @@ struct TestSession {
                 let tests = try await runner.tests(of: spec.script)
                 file.declared = tests.count
                 file.example = tests.first?.fullName
-                chosen = tests.enumerated().filter { fits($0.element) }.map { (number: $0.offset + 1, test: $0.element) }
+                file.declaredNames = Set(tests.map(\.fullName))
+                file.matching = tests.count(where: selection.matchesFilter)
+                chosen = selection.chosen(from: tests, of: spec.script.name)
             } catch {
                 file.failure =
                     (error as? LuaError) ?? (error as? PushError).map(LuaError.init)
@@ -184,18 +216,14 @@ struct TestSession {
         return found
     }
 
-    private func fits(_ test: TestCase) -> Bool {
-        guard let filter = command.filter else { return true }
-        return test.fullName.lowercased().contains(filter.lowercased())
-    }
-
     private func finish(_ files: [TestFile], _ summary: TestSummary) {
+        let slowest = SlowTest.longest(of: files, count: command.slowest ?? 0)
         if command.tap {
-            for line in TAPReport(files, summary).lines { output.line(line) }
+            for line in TAPReport(files, summary, slowest: slowest).lines { output.line(line) }
         } else if command.json {
-            output.line(TestJSONReport(files, summary, seed: command.seed).document.text(pretty: true))
+            output.line(TestJSONReport(files, summary, seed: command.seed, slowest: slowest).document.text(pretty: true))
         } else {
-            TestTextReport(output: output).finish(summary)
+            TestTextReport(output: output).finish(summary, slowest: slowest)
         }
     }
 

@@ -6,8 +6,9 @@ package struct WorkerPool {
         self.size = size
     }
 
+    /// - Parameter report: Returns whether to continue. If not, the work in progress is cancelled, and its results are dropped.
     package func inOrder<Item: Sendable, Result: Sendable>(
-        _ items: [Item], _ work: @escaping @Sendable (Item) async -> Result, report: (Result) -> Void
+        _ items: [Item], _ work: @escaping @Sendable (Item) async -> Result, report: (Result) -> Bool
     ) async {
         await withTaskGroup(of: (Int, Result).self) { group in
             var waiting = items.enumerated().makeIterator()
@@ -22,8 +23,8 @@ package struct WorkerPool {
                 done[index] = result
                 start()
                 while let result = done.removeValue(forKey: next) {
-                    report(result)
                     next += 1
+                    guard report(result) else { return group.cancelAll() }
                 }
             }
         }

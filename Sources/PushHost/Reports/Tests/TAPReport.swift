@@ -6,7 +6,7 @@ import PushRuntime
 struct TAPReport {
     let lines: [String]
 
-    init(_ files: [TestFile], _ summary: TestSummary) {
+    init(_ files: [TestFile], _ summary: TestSummary, slowest: [SlowTest] = []) {
         var lines = ["TAP version 14"]
         var number = 0
         func point(_ isOK: Bool, _ name: String, directive: String = "", failures: [LuaError] = []) {
@@ -33,6 +33,9 @@ struct TAPReport {
             }
         }
         lines.append("1..\(number)")
+        if let order = summary.order { lines.append("# random order: --randomize \(order) repeats it") }
+        for test in slowest { lines.append("# slow: \(test.seconds) s \(Self.escaped("\(test.spec) › \(test.name)"))") }
+        if summary.wasStopped { lines.append("Bail out! stopped at the first failure") }
         if summary.wasInterrupted { lines.append("Bail out! interrupted") }
         self.lines = lines
     }

@@ -15,14 +15,17 @@ struct TestJSONReport {
         ]
     }
 
-    init(_ files: [TestFile], _ summary: TestSummary, seed: UInt64) {
+    init(_ files: [TestFile], _ summary: TestSummary, seed: UInt64, slowest: [SlowTest] = []) {
         document = [
             "schema": .string(Self.schema), "verdict": .string(summary.word.lowercased()),
             "exit_code": .integer(Int64(summary.status)), "seed": .string(String(seed)),
             "specs": .integer(Int64(summary.files)), "tests": .integer(Int64(summary.ran)),
             "passed": .integer(Int64(summary.passed)), "failed": .integer(Int64(summary.failed)),
             "pending": .integer(Int64(summary.pending)), "expectations": .integer(Int64(summary.expectations)),
+            "order": summary.order.map { .string(String($0)) } ?? .null, "stopped": .bool(summary.wasStopped),
             "files": .array(files.map(JSON.init)),
+            "slowest": .array(
+                slowest.map { ["file": .string($0.spec), "name": .string($0.name), "seconds": .number($0.realDuration / .seconds(1))] }),
         ]
     }
 }

@@ -73,6 +73,10 @@ struct TestFile: Sendable {
     var declared = 0
     /// Full name of the first test.
     var example: String?
+    /// Full names of the tests that it declares.
+    var declaredNames: Set<String> = []
+    /// Number of tests that the filter selects.
+    var matching = 0
     var records: [TestRecord] = []
     /// Why the file could not be run.
     var failure: LuaError?
@@ -97,6 +101,10 @@ struct TestSummary: Sendable {
     var wasInterrupted: Bool
     /// Whether a result file could not be written.
     var isUnwritten = false
+    /// Whether a failure ended the run before all tests.
+    var wasStopped = false
+    /// The seed of the random order.
+    var order: UInt64?
 
     init(_ files: [TestFile], wasInterrupted: Bool) {
         self.files = files.count

@@ -48,12 +48,18 @@ final class TestTextReport: Sendable {
         for line in diagnosis(failure, script) { output.line("  \(line)") }
     }
 
-    func finish(_ summary: TestSummary) {
+    /// Prints a note about the choice of tests.
+    func note(_ text: String) { output.line(palette.dim(text)) }
+
+    func finish(_ summary: TestSummary, slowest: [SlowTest] = []) {
+        for line in slowest.isEmpty ? [] : SlowTest.table(slowest).lines(palette) { output.line(line) }
+        if let order = summary.order { note("random order: --randomize \(order) repeats it") }
         var parts = ["\(summary.files) spec\(summary.files == 1 ? "" : "s")"]
         parts.append("\(summary.ran) test\(summary.ran == 1 ? "" : "s")")
         if summary.failed > 0 { parts.append("\(summary.failed) failed") }
         if summary.pending > 0 { parts.append("\(summary.pending) pending") }
         if summary.broken > 0 { parts.append("\(summary.broken) spec\(summary.broken == 1 ? "" : "s") could not be run") }
+        if summary.wasStopped { parts.append("stopped at the first failure") }
         if summary.isUnwritten { parts.append("results not written") }
         parts.append("\(summary.expectations) expectation\(summary.expectations == 1 ? "" : "s")")
         parts.append("virtual \(summary.duration.short)")
