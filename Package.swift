@@ -87,7 +87,8 @@ let package = Package(
         .target(
             name: "Bindings", dependencies: ["PushModel", "Lua", "LuaSyntax"],
             resources: [
-                .embedInCode("Prelude/push.lua"), .embedInCode("Prelude/expectations.lua"), .embedInCode("Prelude/repl.lua"),
+                .embedInCode("Prelude/push.lua"), .embedInCode("Prelude/comparisons.lua"), .embedInCode("Prelude/expectations.lua"),
+                .embedInCode("Prelude/repl.lua"),
             ],
             swiftSettings: strict),
         .target(name: "Storage", dependencies: ["PushModel", "CMalloc", grdb, grdbSQLite, crypto], swiftSettings: strict),

@@ -1,131 +1,12 @@
 -- Expectations and tests of the push module: push.expect, push.check, push.test.
--- Runs after push.lua, which passes the unsealed module. Returns the module that scripts get.
+-- Runs after comparisons.lua, which passes the unsealed module. Returns the module that scripts get.
 local host, push = ...
 local call, raise, traced, strict, checked = host.functions, host.raise, host.traced, host.strict, host.checked
-local text_of, unplaced = host.text_of, host.unplaced
+local text_of, unplaced, show, cut, same, described = host.text_of, host.unplaced, host.show, host.cut, host.same, host.described
 local pack, unpack, concat = table.pack, table.unpack, table.concat
-local tostring, type, pairs, ipairs, setmetatable = tostring, type, pairs, ipairs, setmetatable
-local error, rawequal, select = error, rawequal, select
-local format, find, gsub, sub = string.format, string.find, string.gsub, string.sub
-local mathtype, max = math.type, math.max
-
--- Maximum bytes shown of a value, or of all differences of two tables together. Stays below the limit of error messages.
--- `room.left` is the number of bytes left.
-local ROOM = 48 << 10
--- Bytes for the punctuation around a part.
-local MARKS = 4
-
--- The beginning of a text that fits, without a truncated character.
-local function cut(text, room)
-  if #text <= room.left then return text end
-  return (gsub(sub(text, 1, max(room.left, 0)), "[\xC0-\xFF][\x80-\xBF]*$", ""))
-end
-
-local function show(value, depth, room)
-  depth, room = depth or 0, room or { left = ROOM }
-  if type(value) ~= "table" then
-    local whole = type(value) == "string" and value or tostring(value)
-    local text = cut(whole, room)
-    local shown = type(value) == "string" and gsub(format("%q", text), "\\\n", "\\n") .. "" or text
-    room.left = room.left - #shown - MARKS
-    return #text < #whole and shown .. "…" or shown
-  end
-  room.left = room.left - MARKS
-  if depth > 3 then return "{…}" end
-  local parts, count, is_whole = {}, 0, true
-  for index, item in ipairs(value) do
-    if room.left <= 0 then
-      is_whole = false
-      break
-    end
-    parts[#parts + 1] = show(item, depth + 1, room)
-    count = index
-  end
-  for key, item in pairs(value) do
-    if room.left <= 0 then
-      is_whole = is_whole and mathtype(key) == "integer" and key >= 1 and key <= count
-      if not is_whole then break end
-    elseif not (mathtype(key) == "integer" and key >= 1 and key <= count) then
-      local name = type(key) == "string" and find(key, "^[%a_][%w_]*$") and cut(key, room) or "[" .. show(key, depth + 1, room) .. "]"
-      room.left = room.left - #name
-      parts[#parts + 1] = name .. " = " .. show(item, depth + 1, room)
-    end
-  end
-  if not is_whole then parts[#parts + 1] = "…" end
-  local text = "{ " .. concat(parts, ", ") .. " }"
-  return #parts == 0 and "{}" or text
-end
-
-local DEEPEST = 200
-
--- `seen` records which tables were compared. `seen.too_deep` records that the nesting limit was exceeded.
-local function same_within(seen, depth, a, b)
-  if a == b then return true end
-  -- Two handles of the same device are equal. Device names are unique.
-  if type(a) == "userdata" and type(b) == "userdata" then return tostring(a) == tostring(b) and find(tostring(a), "^device ") ~= nil end
-  if type(a) ~= "table" or type(b) ~= "table" then return false end
-  if depth > DEEPEST then seen.too_deep = true end
-  if seen.too_deep then return false end
-  if seen[a] == b then return true end
-  seen[a] = b
-  for key, value in pairs(a) do
-    if not same_within(seen, depth + 1, value, b[key]) then return false end
-  end
-  for key in pairs(b) do
-    if a[key] == nil then return false end
-  end
-  return true
-end
-
-local function same(a, b)
-  local seen = {}
-  local is_same = same_within(seen, 1, a, b)
-  -- Raise the error here: inside the recursion the script's line would be too far up the stack to be found.
-  if seen.too_deep then
-    raise {
-      kind = "misuse", code = "args.too_deep", message = format("push.expect compares tables nested at most %d deep", DEEPEST),
-      hint = "compare the parts that matter, one by one",
-    }
-  end
-  return is_same
-end
-
--- The differences of two tables, one per line: expected value and actual value.
--- At most MOST lines, within the available room.
-local MOST, SHORT, LONGEST_KEY = 20, 60, 200
-
-local function step_to(path, key)
-  if type(key) == "string" and #key <= LONGEST_KEY and find(key, "^[%a_][%w_]*$") then return path .. "." .. key end
-  return path .. "[" .. show(key, 0, { left = LONGEST_KEY }) .. "]"
-end
-
-local function differ(lines, path, wanted, value, depth)
-  if same(wanted, value) then return end
-  if type(wanted) ~= "table" or type(value) ~= "table" or depth > 8 then
-    local name = path == "" and "the value" or path
-    lines.count = lines.count + 1
-    local room = lines.room
-    if lines.count <= MOST and room.left > 0 then
-      room.left = room.left - #name
-      lines[#lines + 1] = format(
-        "%s: expected %s, got %s", name, wanted == nil and "nothing" or show(wanted, 0, room),
-        value == nil and "nothing" or show(value, 0, room)
-      )
-    end
-    return
-  end
-  for key, item in pairs(wanted) do differ(lines, step_to(path, key), item, value[key], depth + 1) end
-  for key, item in pairs(value) do
-    if wanted[key] == nil then differ(lines, step_to(path, key), nil, item, depth + 1) end
-  end
-end
-
-local function differences(wanted, value)
-  local lines = { count = 0, room = { left = ROOM } }
-  differ(lines, "", wanted, value, 0)
-  if lines.count > #lines then lines[#lines + 1] = format("… and %d more", lines.count - #lines) end
-  return lines
-end
+local tostring, tonumber, type, pairs, ipairs, setmetatable = tostring, tonumber, type, pairs, ipairs, setmetatable
+local error, rawequal, rawget, select = error, rawequal, rawget, select
+local format, find, gsub, mathtype = string.format, string.find, string.gsub, math.type
 
 -- Expectations -----------------------------------------------------------------------------------------------------
 
@@ -199,6 +80,54 @@ function matchers.contain(value, part)
   return false, "an element " .. show(part)
 end
 
+-- Spies: the calls of each, by function. A call is a packed table of its arguments, with its results.
+local spies = {}
+
+local function shown_arguments(made)
+  local parts = {}
+  for place = 1, made.n do parts[place] = show(made[place]) end
+  return "(" .. concat(parts, ", ") .. ")"
+end
+
+local function count_of_calls(count) return count == 1 and "1 call" or (count == 0 and "no" or tostring(count)) .. " calls" end
+
+-- The calls of a spy for a message: `2 calls: ("a"), ("b")`.
+local function shown_calls(calls)
+  local parts = {}
+  for place = 1, #calls do
+    if place > 10 then
+      parts[place] = "…"
+      break
+    end
+    parts[place] = shown_arguments(calls[place])
+  end
+  return count_of_calls(#calls) .. (#calls > 0 and ": " or "") .. concat(parts, ", ")
+end
+
+local function calls_of(value, name)
+  if value ~= nil and spies[value] then return spies[value] end
+  raise {
+    kind = "misuse", code = "args.wrong_type", message = format("%s needs a spy, got %s", name, show(value)),
+    hint = "pass the function that push.test.spy returns to push.expect",
+  }
+end
+
+function matchers.have_been_called(value, times)
+  local calls = calls_of(value, "have_been_called")
+  if times == nil then return #calls > 0, "a call" end
+  return #calls == times, count_of_calls(times)
+end
+function matchers.have_been_called_with(value, ...)
+  local calls, wanted = calls_of(value, "have_been_called_with"), pack(...)
+  local text = "a call with " .. shown_arguments(wanted)
+  for _, made in ipairs(calls) do
+    local is_same = made.n == wanted.n
+    for place = 1, is_same and wanted.n or 0 do is_same = is_same and same(made[place], wanted[place]) end
+    if is_same then return true, text end
+  end
+  return false, text
+end
+
 -- Checks the arguments of a matcher against its description. Placeholders stand for values that cannot be passed to the host.
 local function check_matcher(name, own, ...)
   local given = pack(...)
@@ -252,16 +181,12 @@ local function expectation(value, turned, id)
           if name == "equal" and not turned and value == NO_TARGET then call["host.allow_no_target"]() end
           return
         end
-        local actual = judged(whole, traced(show, value))
+        local actual = spies[value] and shown_calls(spies[value]) or judged(whole, traced(show, value))
         local message = format("expected %s, got %s", wanted, actual)
-        local compared = name == "equal" and not turned and type(value) == "table" and type((...)) == "table"
         local details = { expected = wanted, actual = actual }
-        if compared and #wanted + #actual > SHORT then
-          local lines = judged(whole, traced(differences, (...), value))
-          message = format(
-            "the tables have %d difference%s:\n%s", lines.count, lines.count == 1 and "" or "s", concat(lines, "\n")
-          )
-          details.differences = lines.count
+        if name == "equal" and not turned and value ~= nil then
+          local text, count = judged(whole, traced(described, (...), value, wanted .. actual))
+          if text then message, details.differences = text, count end
         elseif value == nil then
           local missed = call["host.missed_item"]()
           if missed then message = message .. ": " .. missed end
@@ -386,5 +311,58 @@ function push.test.it(...)
   number = number + 1
   note_test()
 end
+
+-- The name of a row's test: `{name}` and `{1}` stand for fields of the row, `{}` for the row itself. Without any, the row is appended.
+local LONGEST_VALUE = 80
+
+local function row_name(name, row)
+  local has_value = false
+  local text = gsub(name, "{([%w_]*)}", function(key)
+    local value
+    if key == "" then
+      value = row
+    elseif type(row) == "table" then
+      value = rawget(row, key)
+      if value == nil then value = rawget(row, tonumber(key) or key) end
+    end
+    if value == nil then return nil end
+    has_value = true
+    return type(value) == "string" and cut(value, { left = LONGEST_VALUE }) or show(value, 0, { left = LONGEST_VALUE })
+  end)
+  return has_value and text or text .. ": " .. show(row, 0, { left = LONGEST_VALUE })
+end
+
+function push.test.each(name, rows, fn)
+  -- A placeholder for the rows, which may have values that cannot be passed to the host.
+  local is_list = type(rows) == "table" and #rows > 0
+  call["host.check"]("push.test.each", name, is_list and { true } or rows, fn)
+  if not is_list then
+    raise { kind = "misuse", code = "args.empty", message = 'push.test.each: "rows" is empty', hint = "write a list with a row per test" }
+  end
+  for _, row in ipairs(rows) do
+    if wanted and wanted ~= 0 and wanted ~= number + 1 and not running then
+      number = number + 1
+      note_test()
+    else
+      declare(row_name(name, row), function() return fn(row) end)
+    end
+  end
+end
+
+push.test.spy = checked("push.test.spy", function(fn)
+  local calls = {}
+  local function finished(made, ...)
+    made.results = pack(...)
+    return ...
+  end
+  local function spy(...)
+    local made = host.deep_copy(pack(...))
+    calls[#calls + 1] = made
+    if fn then return finished(made, fn(...)) end
+    made.results = pack()
+  end
+  spies[spy] = calls
+  return spy, calls
+end)
 
 return host.seal()

@@ -115,5 +115,5 @@ extension Parameter {
     package var isVariadic: Bool { name == "…" }
 
     /// The name in an annotation, with a question mark if optional.
-    fileprivate var mark: String { isVariadic ? "..." : "\(name)\(isRequired ? "" : "?")" }
+    var mark: String { isVariadic ? "..." : "\(name)\(isRequired ? "" : "?")" }
 }

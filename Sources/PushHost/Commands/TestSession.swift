@@ -122,8 +122,7 @@ struct TestSession {
         return specs
     }
 
-    /// Runs all tests in parallel, up to `--jobs` at a time, and reports them in the order of the files. `wasStopped` says whether a failure
-    /// ended the run before all tests.
+    /// Runs the tests in parallel, up to `--jobs` at a time, and reports them in order. `wasStopped`: a failure ended the run early.
     private func results(of specs: [Spec], over wire: RehearsalWire, _ selection: TestSelection) async -> (
         files: [TestFile], wasStopped: Bool
     ) {

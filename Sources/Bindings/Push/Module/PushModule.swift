@@ -26,6 +26,7 @@ enum PushModule {
     /// The Lua sources of the module, in the order in which they build it.
     static let preludes = [
         LuaScript(name: "=[push]", source: PackageResources.push_lua),
+        LuaScript(name: "=[comparisons]", source: PackageResources.comparisons_lua),
         LuaScript(name: "=[expectations]", source: PackageResources.expectations_lua),
     ]
 

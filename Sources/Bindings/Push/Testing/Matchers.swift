@@ -15,6 +15,11 @@ enum Matchers {
         matcher(
             "contain", "text with this part, or a table with this element", .required("part", .any, "a part of the text, or an element")),
         matcher("match", "text that a Lua pattern matches", .required("pattern", .string, "a pattern such as \"^%d+$\"")),
+        matcher(
+            "have_been_called", "a spy that was called, or was called this number of times",
+            .optional("times", .integer, "the number of calls; any number without it")),
+        matcher(
+            "have_been_called_with", "a spy with a call that had exactly these arguments", .optional("…", .any, "the arguments")),
         matcher("have_length", "this number of elements or bytes", .required("length", .integer, "the number")),
     ]
 
@@ -25,7 +30,7 @@ enum Matchers {
     /// The matchers as fields of `push.Matchers`.
     static var fields: [TypeDescription.Field] {
         all.map { matcher in
-            let parameters = matcher.parameters.map { "\($0.name): \($0.type == .oneOf(types) ? "string" : $0.type.annotation)" }
+            let parameters = matcher.parameters.map { "\($0.mark): \($0.type == .oneOf(types) ? "string" : $0.type.annotation)" }
             return TypeDescription.Field(matcher.shortName, "fun(\(parameters.joined(separator: ", ")))", matcher.summary)
         }
     }

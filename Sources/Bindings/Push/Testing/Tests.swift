@@ -20,6 +20,34 @@ enum TestBindings {
         errors: ["test.not_a_spec", "test.order"],
         example: "push.test.it(\"reaches Ana\", function() push.expect(#push.devices()).to.equal(0) end)", body: .prelude)
 
+    static let each = Binding(
+        "push.test.each",
+        "Declares a test for each row of a list. In the name, {field} and {1} stand for fields of the row, and {} for the row itself; "
+            + "without any of them, the row is appended.",
+        takes: .positional([
+            .required("name", .string, "what should hold"), .required("rows", .list(.any), "a row per test"),
+            .required("fn", .function, "the test, which gets the row"),
+        ]),
+        errors: ["args.empty", "test.not_a_spec", "test.order"],
+        example: """
+            push.test.each("{tag} reaches {count} phones", { { tag = "Sports", count = 2 }, { tag = "World", count = 1 } }, function(row)
+              push.expect(push.send({ to = row.tag, alert = "Hi" }).sent).to.equal(row.count)
+            end)
+            """, body: .prelude)
+
+    static let spy = Binding(
+        "push.test.spy",
+        "Makes a function that records its calls. It returns what the given function returns. The second result is the list of its calls: "
+            + "each has the arguments with their number n, and results. Tables are copied at the call.",
+        takes: .positional([.optional("fn", .function, "what the spy does")]),
+        returns: Binding.Returns(type: "function", summary: "the spy, and the list of its calls"),
+        example: """
+            local shown, calls = push.test.spy()
+            shown("Hello")
+            push.expect(shown).to.have_been_called_with("Hello")
+            push.expect(calls[1][1]).to.equal("Hello")
+            """, body: .prelude)
+
     static let allowNoTarget = Binding(
         "push.test.allow_no_target",
         "Allows sends of the test to reach no device. Without it, or an expectation that a state equals \"NoTargetFound\", such a test "
