@@ -293,6 +293,12 @@ struct DeliveryRun: Sendable {
         if lanes[lane].service?.origin != nil { browserBatches -= 1 }
     }
 
+    /// Whether all work is one batch, without a pace.
+    var isSingleBatch: Bool { lanes.count == 1 && lanes[0].attempts.count == 1 && unsorted.isEmpty && pace == nil }
+
+    /// Whether no work is left.
+    var isThrough: Bool { unsorted.isEmpty && lanes.allSatisfy { $0.inFlight == 0 && $0.attempts.isEmpty } }
+
     var isInFlight: Bool { lanes.contains { $0.inFlight > 0 } }
 
     func isIdle(_ lane: Int) -> Bool { lanes[lane].inFlight == 0 }

@@ -142,7 +142,8 @@ struct SendPipeline: Sendable {
     private func deliverConcurrently(
         _ run: inout DeliveryRun, _ policy: DispatchPolicy, _ lookup: RecipientLookup, _ report: Reporting
     ) async -> Bool {
-        await withTaskGroup(of: Event.self) { group in
+        if run.isSingleBatch, !Task.isCancelled, await deliverSingleBatch(&run, policy, lookup, report) { return true }
+        return await withTaskGroup(of: Event.self) { group in
             var alarm: Timestamp?
             while true {
                 let now = environment.steady.now
@@ -190,6 +191,22 @@ struct SendPipeline: Sendable {
             for service in run.unusedSlots() { await policy.releaseSlot(service) }
             return run.nextDueTime == nil && run.isSorted || !Task.isCancelled
         }
+    }
+
+    /// Sends the only batch of a run, if it is due and a slot is free. It needs no task of its own, and most notifications have no other.
+    ///
+    /// - Returns: whether no work is left.
+    private func deliverSingleBatch(
+        _ run: inout DeliveryRun, _ policy: DispatchPolicy, _ lookup: RecipientLookup, _ report: Reporting
+    ) async -> Bool {
+        var sending: (batch: DeliveryRun.Batch, work: DeliveryBatch, connector: any Connector)?
+        await begin(0, of: &run, policy, lookup, report) { sending = ($0, $1, $2) }
+        guard let (batch, work, connector) = sending else { return run.isThrough }
+        let verdicts = work.handles.isEmpty ? [] : await connector.deliver(work)
+        await policy.releaseSlot(batch.attempt.service)
+        run.finished(0)
+        await reportResults(complete(batch, verdicts, in: &run), of: &run, lookup, report)
+        return run.isThrough
     }
 
     /// Sends the lane's next batches while they are due and have slots. Results that need no push service are reported on the way.
