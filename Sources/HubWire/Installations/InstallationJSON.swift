@@ -5,7 +5,10 @@ package enum InstallationJSON {
     package static let contentType = "application/json; charset=utf-8"
 
     /// The response to `GET installations/{id}`, with members in the order of Azure. Empty members are omitted.
-    package static func document(_ installation: Installation) -> [UInt8] {
+    package static func document(_ installation: Installation) -> [UInt8] { json(installation).serialized() }
+
+    /// The response as a value.
+    package static func json(_ installation: Installation) -> JSON {
         var object = JSONObject()
         object.append("installationId", .string(installation.id))
         object.append("pushChannel", installation.handle.channel)
@@ -24,7 +27,7 @@ package enum InstallationJSON {
             let tiles = installation.secondaryTiles.sorted { $0.key < $1.key }.map { ($0.key, JSON.object($0.value.object)) }
             object.append("secondaryTiles", .object(JSONObject(tiles)))
         }
-        return JSON.object(object).serialized()
+        return .object(object)
     }
 
     /// The time as text; .NET clients recognize this value as "never".

@@ -142,6 +142,14 @@ enum CSVLine {
 
     static let example = Column.allCases.map(\.rawValue).joined(separator: ",")
 
+    /// A line with these fields, quoted where necessary.
+    static func line(_ fields: [String]) -> String {
+        fields.map { field in
+            guard field.utf8.contains(where: { [0x2C, 0x22, 0x0A, 0x0D].contains($0) }) else { return field }
+            return "\"\(field.replacing("\"", with: "\"\""))\""
+        }.joined(separator: ",")
+    }
+
     /// Throws `usage.value` for an unknown or repeated column.
     static func columns(of header: String) throws(PushError) -> [Column] {
         var columns: [Column] = []

@@ -17,6 +17,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case prunedDrop = "pruned.drop"
     case jobCreate = "job.create"
     case deviceImport = "devices.import"
+    case deviceExport = "devices.export"
     case notificationSend = "notification.send"
     case notificationCancel = "notification.cancel"
     case channelCreate = "channel.create"

@@ -4,7 +4,7 @@ import HubWire
 import PushHub
 import PushModel
 
-/// Route that stores many devices in one request.
+/// Routes that store and return many devices in one request, completely.
 enum DeviceImportManagement {
     static let route = ManagementRoute(
         .post(
@@ -52,6 +52,52 @@ enum DeviceImportManagement {
             ])
         }
         return call.answer(["stored": .count(items.count - rejected.count), "rejected": .array(rejected)])
+    }
+
+    /// Continuations are a letter for installations or registrations, and the hub's continuation in that list.
+    static let export = ManagementRoute(
+        .get(
+            "/api/v1/hubs/{hub}/devices/export", "exportDevices",
+            "Complete devices, with their handles: installations, then standalone registrations; a page may be shorter than requested"),
+        .hub(.manage),
+        [
+            .query("top", .integer("Maximum number of devices per page; 100 by default", 1...1000)),
+            .continuation("i[0-9]{1,9}|r[0-9]{0,9}"),
+        ],
+        answer: .ok(
+            "A page of devices",
+            .page(
+                of: .object(
+                    "ExportedDevice",
+                    [
+                        "installation?": .any("An installation, as in GET /{hub}/installations/{id}"),
+                        "registration?": .text("A registration as XML, as in export jobs"),
+                    ], alternatives: ["installation", "registration"]))), refusals: [403],
+        audit: AuditRule(.deviceExport) { call, _ throws(PushError) in
+            call.text("continuation") == nil ? ("devices of the hub \(try call.hub.record.name)", [:]) : nil
+        }
+    ) { call async throws(PushError) in
+        let service = try call.hub.service
+        let given = call.text("continuation")
+        var position = given.map { String($0.dropFirst()) }?.nonEmpty
+        var items: [JSON] = []
+        if given?.hasPrefix("r") != true {
+            repeat {
+                let page = try await service.installations(.all, page: Page(top: min(call.top - items.count, 100), continuation: position))
+                items += page.installations.map { ["installation": InstallationJSON.json($0)] }
+                position = page.continuation
+            } while position != nil && items.count < call.top
+            guard position == nil, items.count < call.top else { return call.list(items, continuation: position.map { "i\($0)" } ?? "r") }
+        }
+        repeat {
+            let page = try await service.searchRegistrations(
+                DeviceSearch(), page: Page(top: min(call.top - items.count, 100), continuation: position))
+            items += page.registrations.map { registration, _ in
+                ["registration": .string(String(decoding: RegistrationLines().line(registration), as: UTF8.self))]
+            }
+            position = page.continuation
+        } while position != nil && items.count < call.top
+        return call.list(items, continuation: position.map { "r\($0)" })
     }
 
     private static let result = JSONSchema.object(

@@ -29,7 +29,7 @@ enum DeviceManagement {
             let page = try await call.hub.service.searchRegistrations(try call.search, page: call.page)
             return call.list(page.registrations.map { $0.json(lastOutcome: $1) }, continuation: page.continuation)
         },
-        DeviceImportManagement.route,
+        DeviceImportManagement.route, DeviceImportManagement.export,
     ]
 
     private static let search: [ManagementRoute.Parameter] = [

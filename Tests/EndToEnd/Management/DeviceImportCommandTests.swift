@@ -61,6 +61,14 @@ import Testing
             for _ in 1...2 { #expect(try await hub.command(["devices", "import", file.path]).status == 0) }
             let items = try Self.result(try await hub.command(["devices", "--tag", "b", "--json"]))["items"]?.array ?? []
             #expect(items.count == 2 && items.contains { $0["registrationId"] == "1-2-3" })
+
+            let all = hub.data.appending(path: "all.ndjson").path
+            let exported = try await hub.command(["devices", "export", all])
+            #expect(exported.output == "✓ 3 devices exported from hub \"hub\" to \(all)\n", "\(exported.output)\(exported.errors)")
+            #expect(try await hub.command(["devices", "export", all]).status == 2)
+            #expect(try await hub.command(["devices", "import", all]).output.hasPrefix("✓ 3 devices imported"))
+            let lines = try await hub.command(["devices", "export", "-", "--format", "csv"]).output.split(separator: "\n")
+            #expect(lines.count == 4 && lines[0] == "id,platform,token,user,tags" && lines.dropFirst().allSatisfy { $0.contains(",apns,") })
         }
     }
 

@@ -84,6 +84,32 @@ import Testing
         #expect(await bench.bench.noted().isEmpty)
     }
 
+    @Test func `All devices are exported in pages, and importing them again changes the same ones`() async throws {
+        let bench = try await ManagementBench()
+        let export = "/api/v1/hubs/hub/devices/export"
+        #expect(try await bench.pages("\(export)?top=2").sizes == [0])
+        let devices: [JSON] = [
+            Self.installation("a", 1), Self.installation("b", 2), try Self.registration(3, "1-2-3"), try Self.registration(4, nil),
+            Self.installation("c", 5),
+        ]
+        try await bench.call(.post, Self.path, ["devices": .array(devices)])
+        for top in [1, 2, 3, 1000] {
+            let (items, _) = try await bench.pages("\(export)?top=\(top)")
+            let installations = items.compactMap { $0["installation"] }
+            #expect(items.count == 5 && Set(installations.compactMap { $0["installationId"]?.string }) == ["a", "b", "c"], "\(top)")
+            #expect(items.prefix(3).allSatisfy { $0["installation"] != nil })
+            let first = installations.first { $0["installationId"] == "a" }
+            #expect(first?["pushChannel"]?.string == DeviceHandle.phone(1).text && first?["pushVariables"] == ["price": "12.50"])
+            let lines = items.compactMap { $0["registration"]?.string }
+            #expect(lines.contains { $0.contains("<RegistrationId>1-2-3</RegistrationId>") } && lines.count == 2)
+            #expect(try await bench.call(.post, Self.path, ["devices": .array(items)]) == ["stored": 5, "rejected": []])
+        }
+        let size = try await bench.hub.size()
+        #expect(size.installations == 3 && size.registrations == 5)
+        let exports = await bench.bench.noted().filter { $0.contains("devices.export") }
+        #expect(exports == Array(repeating: "key:\(Namespace.rootRule) devices.export devices of the hub hub", count: 5))
+    }
+
     @Test func `Requests without devices, with other members and without Manage are refused`() async throws {
         let bench = try await ManagementBench()
         for body in [
@@ -95,5 +121,7 @@ import Testing
         let listen = try bench.rule(Namespace.listenRule)
         let body: JSON = ["devices": [Self.installation("a", 1)]]
         #expect(await refusal { try await bench.call(.post, Self.path, body, by: listen) }?.code == "sas.forbidden")
+        let export = "/api/v1/hubs/hub/devices/export"
+        #expect(await refusal { try await bench.call(.get, export, by: listen) }?.code == "sas.forbidden")
     }
 }

@@ -24,13 +24,13 @@ struct ListOptions: ParsableArguments {
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "List, add and import the devices of a hub: installations and standalone registrations.",
+        abstract: "List, add, import and export the devices of a hub: installations and standalone registrations.",
         discussion: """
             pushhost devices without a subcommand lists them.
 
             Example: pushhost devices --tag sports --platform apns
             """,
-        subcommands: [DevicesListCommand.self, DevicesAddCommand.self, DevicesImportCommand.self],
+        subcommands: [DevicesListCommand.self, DevicesAddCommand.self, DevicesImportCommand.self, DevicesExportCommand.self],
         defaultSubcommand: DevicesListCommand.self)
 }
 
