@@ -35,7 +35,7 @@ struct PushHostCommand: AsyncParsableCommand {
                 name: "Flow",
                 subcommands: [
                     InitCommand.self, RunCommand.self, TestCommand.self, CheckCommand.self, ReplCommand.self, ExplainCommand.self,
-                    ReferenceCommand.self,
+                    ReferenceCommand.self, VersionCommand.self,
                 ]),
             CommandGroup(
                 name: "Sending",
@@ -48,7 +48,8 @@ struct PushHostCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Server",
                 subcommands: [
-                    ServeCommand.self, DoctorCommand.self, SimulateCommand.self, HubCommand.self, KeyCommand.self, UserCommand.self,
+                    ServeCommand.self, StatusCommand.self, DoctorCommand.self, SimulateCommand.self, HubCommand.self, KeyCommand.self,
+                    UserCommand.self,
                     AuditCommand.self,
                 ]),
         ])

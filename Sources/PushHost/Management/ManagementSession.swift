@@ -90,6 +90,9 @@ struct ManagementSession: Sendable {
         return document(["error": .object(members)], exitCode)
     }
 
+    /// The document of a result that needs no server.
+    static func document(_ result: JSON) -> JSON { document(["result": result], ExitStatus.pass) }
+
     private static func document(_ members: JSONObject, _ status: Int32) -> JSON {
         .object(JSONObject([("schema", .string(schema)), ("exit_code", .integer(Int64(status)))] + members.members))
     }

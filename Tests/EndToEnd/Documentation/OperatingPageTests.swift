@@ -81,8 +81,9 @@ import Testing
     @Test func `Every command is on the page and in the completion, and --help lists its exit codes or its subcommands`() async throws {
         let page = try String(contentsOf: BuiltProgram.root.appending(path: "docs/how-to/operating.md"), encoding: .utf8)
         let completion = try await BuiltProgram.run(["--generate-completion-script", "bash"]).output
-        for command in ["hub", "key", "user", "send", "notification", "trace", "devices", "pruned", "tags", "doctor", "audit", "approvals"]
-        {
+        for command in [
+            "hub", "key", "user", "send", "notification", "trace", "devices", "pruned", "tags", "status", "doctor", "audit", "approvals",
+        ] {
             #expect(page.contains("$ pushhost \(command)"), "\(command)")
             #expect(completion.contains("_pushhost_\(command)"), "\(command)")
             #expect(try await BuiltProgram.run([command, "--help"]).status == 0)

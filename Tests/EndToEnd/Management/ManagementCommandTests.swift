@@ -284,6 +284,13 @@ import Testing
             for part in ["server        responding", "port \(hub.tlsPort)", "certificate", "database"] {
                 #expect(well.output.contains("✓ \(part)"), "\(well.output)")
             }
+            let status = try await hub.command(["status"])
+            #expect(status.status == 0 && status.output.hasPrefix("✓ running  version "), "\(status.output)\(status.errors)")
+            let json = try Self.result(try await hub.command(["status", "--json"]))
+            #expect(json["hubs"]?.array?.map { $0["name"] } == ["hub"] && json["issues"] == [] && json["pendingApprovals"] == 0)
+            let key = ["PUSHHOST_CONNECTION": try hub.plainConnectionString(.full) + ";EntityPath=hub"]
+            let network = try Self.result(try await BuiltProgram.run(["status", "--json"], environment: key))
+            #expect(network["hubs"]?.array?.count == 1 && network["version"] == json["version"])
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hub.data.path)
             let open = try await hub.command(["doctor"], environment: ["PUSHHOST_SIMULATORS": "http://127.0.0.1:1"])
             #expect(open.status == 1)

@@ -24,13 +24,7 @@ struct HubListCommand: AsyncParsableCommand {
     func run() async {
         await server.run { client throws(PushError) in
             let hubs = try await client.hubs.all()
-            var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#PENDING NOTIFICATIONS", "PUSH SERVICES")
-            for hub in hubs {
-                table.add(
-                    hub["name"]?.string ?? "", hub.number("registrations"), hub.number("installations"), hub.number("waiting"),
-                    hub.words("pushServices"))
-            }
-            return CommandResult(json: ["items": .array(hubs)], lines: table.lines)
+            return CommandResult(json: ["items": .array(hubs)], lines: HubReport.table(hubs).lines)
         }
     }
 }
@@ -63,15 +57,7 @@ struct HubShowCommand: AsyncParsableCommand {
         for credential in credentials { rows.append(("credential", CredentialReport(credential)?.line ?? "unknown kind")) }
         if let ttl = hub["registrationTTL"]?.string { rows.append(("registration TTL", ttl)) }
         if let metadata = hub["userMetadata"]?.string { rows.append(("metadata", metadata)) }
-        for issue in hub["troubles"]?.array ?? [] {
-            let platform = issue["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
-            let address = (issue["origin"] ?? credentials.first { $0["platform"] == issue["platform"] }?["address"])?.string
-            let finding = issue["reason"]?.string.map { "rejects the hub's credential (\($0))" } ?? "does not respond"
-            let words =
-                issue["mixUp"]?.string
-                ?? "\(address.map { "\($0) " } ?? "")\(finding); next attempt at \(issue["nextTryAt"]?.string ?? "an unknown time")"
-            rows.append(("issue", "\(platform): \(words)"))
-        }
+        for issue in HubReport.issues(of: hub) { rows.append(("issue", issue)) }
         return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 24))\($0.1.printable)" }
     }
 }
