@@ -42,7 +42,8 @@ struct DevicesImportCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "File for rejected lines, with number and reason; by default the name of the file with .rejects.csv.", valueName: "file"),
+            "File for rejected lines, with number and reason; by default the name of the file, or devices, with .rejects.csv.",
+            valueName: "file"),
         completion: .file())
     var rejects: String?
 
@@ -73,7 +74,7 @@ struct DevicesImportCommand: AsyncParsableCommand {
             let parser = DeviceLineParser(
                 format: format ?? DeviceLineParser.Format(path: file) ?? .ndjson, platform: platform, hasTextTemplate: !noTemplate)
             let work = DeviceImportWork(
-                file: file, rejects: rejects ?? (file == "-" ? "rejects.csv" : "\(file).rejects.csv"), fromLine: fromLine,
+                file: file, rejects: rejects ?? (file == "-" ? "devices.rejects.csv" : "\(file).rejects.csv"), fromLine: fromLine,
                 isStrict: strict, isDryRun: dryRun, parser: parser)
             return try await ManagementClient.with(try target.server.target()) { client throws(PushError) in
                 let hub = try await client.hubs.name(target.hub)
