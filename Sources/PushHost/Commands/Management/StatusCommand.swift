@@ -27,7 +27,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// What a server is doing, as far as the client's key allows.
+/// The state of a server, as far as the client's key allows.
 struct ServerOverview {
     struct Status {
         /// Nil for a server older than the route.
