@@ -88,7 +88,7 @@ let package = Package(
             name: "Bindings", dependencies: ["PushModel", "Lua", "LuaSyntax"],
             resources: [
                 .embedInCode("Prelude/push.lua"), .embedInCode("Prelude/comparisons.lua"), .embedInCode("Prelude/expectations.lua"),
-                .embedInCode("Prelude/repl.lua"),
+                .embedInCode("Prelude/properties.lua"), .embedInCode("Prelude/repl.lua"),
             ],
             swiftSettings: strict),
         .target(name: "Storage", dependencies: ["PushModel", "CMalloc", grdb, grdbSQLite, crypto], swiftSettings: strict),

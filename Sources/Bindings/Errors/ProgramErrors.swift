@@ -170,6 +170,10 @@ enum ProgramErrors {
                 when: "The file declares its tests in varying order, for example in the order of next() over a table.",
                 fix: "Declare them in the order of a list. ipairs has a fixed order, and pairs over names too."),
             ErrorDescription(
+                "test.discarded", .test, means: "The generators of a property find no suitable cases.",
+                when: "push.gen.where rejects nearly all generated values. A few discarded cases are replaced by others.",
+                fix: "Make a generator whose values are all suitable, for example with push.gen.map or a smaller range."),
+            ErrorDescription(
                 "test.empty", .misuse, means: "The spec declares no tests.",
                 when: "A file whose name ends in _spec.lua does not call push.test.it, or calls it only in code that does not run.",
                 fix: "Add a test, or rename the file.",

@@ -8,7 +8,7 @@ package final class FlowRun: Sendable {
     let script: FlowScript
     package let identity: Identity
     let parameters: FlowParameters
-    private let role: RunRole
+    let role: RunRole
     let shared: SharedState
     let began: Timestamp
     let sink: @Sendable (FlowEvent) -> Void

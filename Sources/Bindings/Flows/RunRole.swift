@@ -11,6 +11,8 @@ struct RunRole: Sendable {
     var depth = 0
     /// Whether the flow was started by another one, which collects its events.
     var isNested = false
+    /// Where the generators of a property take their numbers from.
+    var draws: PropertyDraws?
 
     /// The purpose of a run.
     enum Purpose: Sendable, Equatable {

@@ -9,11 +9,16 @@ package struct SpecRunner: Sendable {
     private let seed: UInt64
     private let scripts: any ScriptLibrary
     private let makeWorld: WorldMaker
+    /// Measures the real time of properties; nil sets them no limit of their own.
+    private let clock: (any HubClock)?
 
-    package init(limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary, world: @escaping WorldMaker) {
+    package init(
+        limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary, clock: (any HubClock)? = nil, world: @escaping WorldMaker
+    ) {
         self.limits = limits
         self.seed = seed
         self.scripts = scripts
+        self.clock = clock
         makeWorld = world
     }
 
@@ -25,11 +30,27 @@ package struct SpecRunner: Sendable {
     }
 
     /// Runs the test with this number in file order, from 1. Throws `test.unstable` if another test is found there, because the file
-    /// declares its tests in varying order.
+    /// declares its tests in varying order. A property is run once for each of its cases.
     package func run(_ test: TestCase, number: Int, of script: FlowScript) async throws(PushError) -> TestResult {
+        guard let property = test.property else { return try await run(test, number: number, of: script, draws: nil) }
+        let clock = clock?.steady
+        let end = clock.flatMap { clock in limits.wall.map { clock.now + $0 } }
+        let search = PropertySearch<TestResult>(limits: property, seed: seed, name: test.fullName) {
+            guard !Task.isCancelled, let clock, let end else { return !Task.isCancelled }
+            return clock.now < end
+        } add: {
+            $1.adding(to: $0)
+        } run: { draws throws(PushError) in
+            let result = try await run(test, number: number, of: script, draws: draws)
+            return PropertySearch<TestResult>.Attempt(result: result, end: result.propertyEnd)
+        }
+        return TestResult(try await search.outcome(), of: property, seed: seed, limit: limits.wall)
+    }
+
+    private func run(_ test: TestCase, number: Int, of script: FlowScript, draws: PropertyDraws?) async throws(PushError) -> TestResult {
         do {
             return try await onThread(script) { runner, events in
-                let (report, found) = await runner.run(test, number: number, of: script) { events.append($0) }
+                let (report, found) = await runner.run(test, number: number, of: script, draws: draws) { events.append($0) }
                 guard found == test.fullName || report.hasRaised else { throw Self.unstable(test, found) }
                 return TestResult(report: report, events: events.all)
             }
@@ -71,4 +92,59 @@ package struct SpecRunner: Sendable {
 package struct TestResult: Sendable {
     package var report: FlowReport
     package var events: [FlowEvent]
+    /// Number of cases of a property that were run without a failure.
+    package var cases: Int?
+    /// The failing case of a property, as text that follows the message of the failure.
+    package var finding: String?
+}
+
+extension TestResult {
+    /// The end of a case of a property.
+    fileprivate var propertyEnd: PropertySearch<TestResult>.End {
+        switch report.verdict {
+        case .raised(let error) where error.code == "test.discarded": .discarded
+        case .passed: .held
+        case .failed, .raised:
+            .failed(
+                report.expectations.failures.first.map { PropertySearch.Failure(code: "expect.failed", location: $0.location) }
+                    ?? report.verdict.error.map { PropertySearch.Failure(code: $0.code, location: $0.location) }
+                    ?? PropertySearch.Failure(code: "expect.failed"))
+        }
+    }
+
+    /// The result of a property: that of its smallest failing case, or the sum over all cases.
+    fileprivate init(_ outcome: PropertySearch<TestResult>.Outcome, of property: PropertyLimits, seed: UInt64, limit: Duration?) {
+        switch outcome {
+        case .held(let result):
+            self = result
+            cases = property.cases
+        case .late(let result, let cases):
+            self = result
+            report.verdict = .raised(
+                LuaError(
+                    kind: .budget, code: "budget.wall",
+                    message: "the property was tried with \(cases) of \(property.cases) cases in the time limit of a test",
+                    hint: "give it fewer cases: { cases = \(max(1, cases / 2)) }, or raise --timeout"))
+        case .starved(let result, let cases):
+            self = result
+            finding = "only \(cases) of \(property.cases) cases were suitable"
+        case .failed(let finding):
+            self = finding.result
+            let origin =
+                finding.example.map { "examples[\($0)]" }
+                ?? "case \(finding.cases) of \(property.cases), shrunk \(finding.shrinks) times, with --seed \(seed)"
+            self.finding = "in \(origin):\n\(finding.text)"
+        }
+    }
+
+    /// This result with the expectations of an earlier one added.
+    fileprivate func adding(to before: TestResult) -> TestResult {
+        var sum = self
+        sum.report.expectations.count += before.report.expectations.count
+        return sum
+    }
+}
+
+extension FlowReport.Verdict {
+    fileprivate var error: LuaError? { if case .raised(let error) = self { error } else { nil } }
 }

@@ -1,11 +1,11 @@
 -- Comparisons of values for the push module: how expectations show values, compare them, and describe differences.
 -- Runs after push.lua, which passes the unsealed module, and adds its functions to `host` for expectations.lua.
 local host, push = ...
-local raise = host.raise
+local call, raise = host.functions, host.raise
 local concat = table.concat
-local tostring, type, pairs, ipairs, next, getmetatable = tostring, type, pairs, ipairs, next, getmetatable
-local format, find, gsub, sub = string.format, string.find, string.gsub, string.sub
-local mathtype, max = math.type, math.max
+local tostring, tonumber, type, pairs, ipairs, next, getmetatable = tostring, tonumber, type, pairs, ipairs, next, getmetatable
+local format, find, gsub, sub, byte = string.format, string.find, string.gsub, string.sub, string.byte
+local mathtype, max, huge, utf8_length = math.type, math.max, math.huge, utf8.len
 
 -- Maximum bytes shown of a value, or of all differences of two tables together. Stays below the limit of error messages.
 -- `room.left` is the number of bytes left.
@@ -159,6 +159,9 @@ end
 -- Nil if both are short, or have no word in common. `is_line`: line breaks are escaped.
 local function text_difference(wanted, value, room, is_line)
   if #wanted + #value <= SHORT then return nil end
+  -- Marks inside a secret would keep it from being masked later.
+  wanted, value = call["host.masked"](wanted), call["host.masked"](value)
+  if wanted == value then return nil end
   local parts, has_common = compared(tokens(wanted), tokens(value))
   if not has_common then return nil end
   local shown, place = {}, 1
@@ -249,6 +252,69 @@ local function described(wanted, value, shown)
   end
 end
 
+-- Values as Lua text ----------------------------------------------------------------------------------------------
+
+local KEYWORDS = {}
+for word in
+  string.gmatch("and break do else elseif end false for function goto if in local nil not or repeat return then true until while", "%a+")
+do
+  KEYWORDS[word] = true
+end
+
+-- Widest line of a table, and deepest nesting.
+local WIDEST, DEEPEST_LITERAL = 100, 20
+
+local function literal_text(value)
+  local text = gsub(format("%q", value), "\\\n", "\\n")
+  if not utf8_length(text) then text = gsub(text, "[\x80-\xff]", function(char) return format("\\x%02x", byte(char)) end) end
+  return text
+end
+
+local function literal_number(value)
+  if value ~= value then return "0/0" end
+  if value == huge or value == -huge then return value > 0 and "1/0" or "-1/0" end
+  local text = tostring(value)
+  return tonumber(text) == value and text or format("%.17g", value)
+end
+
+-- The value as Lua text that can be pasted into a script. Values without such a text are shown as they print.
+local function literal(value, indent, room)
+  indent, room = indent or "", room or { left = ROOM }
+  local text
+  if type(value) == "string" then text = literal_text(cut(value, room))
+  elseif type(value) == "number" then text = literal_number(value)
+  elseif type(value) ~= "table" then text = cut(tostring(value), room) end
+  if text then
+    room.left = room.left - #text
+    return text
+  end
+  if #indent > 2 * DEEPEST_LITERAL or room.left <= 0 then return "{ --[[ … ]] }" end
+  local inner, parts, count, width, is_short = indent .. "  ", {}, 0, 0, true
+  local function add(part)
+    parts[#parts + 1] = part
+    width = width + #part + 2
+    is_short = is_short and not find(part, "\n", 1, true)
+    room.left = room.left - 2
+  end
+  for index, item in ipairs(value) do
+    if room.left <= 0 then break end
+    add(literal(item, inner, room))
+    count = index
+  end
+  for key, item in pairs(value) do
+    if room.left <= 0 then
+      add("--[[ … ]] nil")
+      break
+    elseif not (mathtype(key) == "integer" and key >= 1 and key <= count) then
+      local is_name = type(key) == "string" and find(key, "^[%a_][%w_]*$") and not KEYWORDS[key]
+      add((is_name and key or "[" .. literal(key, inner, room) .. "]") .. " = " .. literal(item, inner, room))
+    end
+  end
+  if #parts == 0 then return "{}" end
+  if is_short and #indent + width <= WIDEST then return "{ " .. concat(parts, ", ") .. " }" end
+  return "{\n" .. inner .. concat(parts, ",\n" .. inner) .. ",\n" .. indent .. "}"
+end
+
 -- A copy of a value in which tables without a metatable are copied too, each once.
 local function copied(value, copies)
   if type(value) ~= "table" or getmetatable(value) ~= nil and not host.is_list(value) then return value end
@@ -261,6 +327,6 @@ local function copied(value, copies)
   return copy
 end
 
-host.show, host.cut, host.same, host.described, host.deep_copy = show, cut, same, described, copied
+host.show, host.cut, host.same, host.described, host.deep_copy, host.literal = show, cut, same, described, copied, literal
 
 return push

@@ -1,5 +1,5 @@
 -- Expectations and tests of the push module: push.expect, push.check, push.test.
--- Runs after comparisons.lua, which passes the unsealed module. Returns the module that scripts get.
+-- Runs after comparisons.lua, which passes the unsealed module, and passes it on to properties.lua.
 local host, push = ...
 local call, raise, traced, strict, checked = host.functions, host.raise, host.traced, host.strict, host.checked
 local text_of, unplaced, show, cut, same, described = host.text_of, host.unplaced, host.show, host.cut, host.same, host.described
@@ -281,19 +281,13 @@ local function note_test()
 end
 
 -- Runs a test where it is declared, if it is the one of this run. Every test has its own run, and so its own world.
-local declare = checked("push.test.it", function(name, ...)
-  local fn = ...
-  if running then misplaced("push.test.it was called inside a test", "tests cannot be nested") end
-  if fn == nil and select("#", ...) > 0 then
-    raise {
-      kind = "misuse", code = "args.missing", message = format("the test %q got nil for its function", name),
-      hint = "is the function's name misspelt? A pending test has only a name",
-    }
-  end
+-- `register` tells the host of the test, and returns whether it is that one.
+local function declare(label, register, fn)
+  if running then misplaced(label .. " was called inside a test", "tests cannot be nested") end
   number = number + 1
   note_test()
   if over then return end
-  if not call["host.declare_test"](name, fn == nil, group.names) then return end
+  if not register(group.names) then return end
   running = true
   local results = pack(traced(function()
     before_each(group)
@@ -303,13 +297,32 @@ local declare = checked("push.test.it", function(name, ...)
   running, over = false, true
   if not results[1] then error(unplaced(results[2]), 0) end
   if failure then error(unplaced(failure[2]), 0) end
-end)
+end
 
--- Every test run reads the whole file, so declarations of other tests must be cheap. They were checked during collection.
-function push.test.it(...)
-  if not wanted or wanted == 0 or wanted == number + 1 or running then return declare(...) end
+-- Whether the next declaration is of another test than the one of this run; then it is counted. Every test run reads the whole file, so
+-- such declarations must be cheap. They were checked during collection.
+local function passes_over()
+  if not wanted or wanted == 0 or wanted == number + 1 or running then return false end
   number = number + 1
   note_test()
+  return true
+end
+
+host.declare, host.passes_over = declare, passes_over
+
+local it = checked("push.test.it", function(name, ...)
+  local fn = ...
+  if fn == nil and select("#", ...) > 0 and not running then
+    raise {
+      kind = "misuse", code = "args.missing", message = format("the test %q got nil for its function", name),
+      hint = "is the function's name misspelt? A pending test has only a name",
+    }
+  end
+  declare("push.test.it", function(names) return call["host.declare_test"](name, fn == nil, names) end, fn)
+end)
+
+function push.test.it(...)
+  if not passes_over() then return it(...) end
 end
 
 -- The name of a row's test: `{name}` and `{1}` stand for fields of the row, `{}` for the row itself. Without any, the row is appended.
@@ -340,11 +353,10 @@ function push.test.each(name, rows, fn)
     raise { kind = "misuse", code = "args.empty", message = 'push.test.each: "rows" is empty', hint = "write a list with a row per test" }
   end
   for _, row in ipairs(rows) do
-    if wanted and wanted ~= 0 and wanted ~= number + 1 and not running then
-      number = number + 1
-      note_test()
-    else
-      declare(row_name(name, row), function() return fn(row) end)
+    if not passes_over() then
+      declare("push.test.each", function(names)
+        return call["host.declare_test"](row_name(name, row), false, names)
+      end, function() return fn(row) end)
     end
   end
 end
@@ -365,4 +377,4 @@ push.test.spy = checked("push.test.spy", function(fn)
   return spy, calls
 end)
 
-return host.seal()
+return push

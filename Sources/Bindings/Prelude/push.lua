@@ -1,6 +1,6 @@
 -- Functions of the push module that call functions of the script, and so must be able to wait inside them.
--- Everything else is written in Swift; `host` passes both on. comparisons.lua and expectations.lua continue from here: they get
--- `host`, with the functions that are added to it below, and the module that is returned at the end.
+-- Everything else is written in Swift; `host` passes both on. comparisons.lua, expectations.lua and properties.lua continue from
+-- here: they get `host`, with the functions that are added to it below, and the module that is returned at the end.
 local host = ...
 local call, raise, traced = host.functions, host.raise, host.traced
 local pack, unpack, concat = table.pack, table.unpack, table.concat

@@ -8,6 +8,8 @@ package struct TestCase: Sendable, Equatable {
     package var location: SourceLocation?
     /// Whether the test has a name but no function yet.
     package var isPending: Bool
+    /// How much it is tried, if it is a property.
+    package var property: PropertyLimits?
 
     package init(groups: [String], name: String, location: SourceLocation?, isPending: Bool) {
         self.groups = groups

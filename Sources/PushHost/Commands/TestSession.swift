@@ -129,7 +129,7 @@ struct TestSession {
         let text = TestTextReport(output: output)
         let runner = SpecRunner(
             limits: command.budgets.limits(wall: command.timeout),
-            seed: command.seed, scripts: ProjectScripts(sources: sources),
+            seed: command.seed, scripts: ProjectScripts(sources: sources), clock: clock,
             world: { [seed = command.seed, module, sources, wire] (thread, script) throws(PushError) in
                 let secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
                 return try EmbeddedWorld(seed: seed, thread: thread, module: module, secrets: secrets, wire: wire).world

@@ -7,7 +7,7 @@ struct EveryoneObject: Sendable {}
 /// Functions that the Lua prelude needs besides the bindings, and globals of a sandboxed script.
 enum HostFunctions {
     static func all(_ registry: BindingRegistry, _ home: FlowRun) -> [LuaFunction] {
-        checks(registry, home) + steps(home) + tests(home) + values(home) + plugins(home)
+        checks(registry, home) + steps(home) + tests(home) + properties(home) + values(home) + plugins(home)
     }
 
     private static func checks(_ registry: BindingRegistry, _ home: FlowRun) -> [LuaFunction] {
@@ -75,17 +75,33 @@ enum HostFunctions {
                 }
             },
             LuaFunction("host.declare_test") { (site: LuaCallSite, name: String, isPending: Bool, groups: [String]) throws in
-                guard home.purpose != .flow, home.purpose != .interactive else {
-                    let file = home.purpose == .flow ? "run it with pushhost test \(home.script.name)" : "put it into a file *_spec.lua"
-                    throw LuaError.misuse("test.not_a_spec", "push.test.it was called outside a test run", hint: file)
-                }
+                try home.requireTestRun("push.test.it")
                 return home.declare(TestCase(groups: groups, name: name, location: site.location, isPending: isPending))
             },
         ]
     }
 
+    private static func properties(_ home: FlowRun) -> [LuaFunction] {
+        [
+            LuaFunction("host.declare_property") { (site: LuaCallSite, name: String, groups: [String], limits: [Int]) throws in
+                try home.requireTestRun("push.test.property")
+                var test = TestCase(groups: groups, name: name, location: site.location, isPending: false)
+                test.property = PropertyLimits(cases: limits[0], shrinks: limits[1], examples: limits[2])
+                return home.declare(test)
+            },
+            LuaFunction("host.property_example") { () -> Int? in home.role.draws?.example },
+            LuaFunction("host.property_case") { (text: LuaBytes) in
+                if let draws = home.role.draws { draws.setText(home.withheld.masking(text.text)) }
+            },
+            LuaFunction("host.draw") { (most: Int) in home.role.draws?.draw(most) ?? 0 },
+            LuaFunction("host.draw_begin") { () in if let draws = home.role.draws { draws.beginSpan() } },
+            LuaFunction("host.draw_end") { () in if let draws = home.role.draws { draws.endSpan() } },
+        ]
+    }
+
     private static func values(_ home: FlowRun) -> [LuaFunction] {
         [
+            LuaFunction("host.masked") { (site: LuaCallSite, text: LuaBytes) in home.attached(site).withheld.masking(text.text) },
             LuaFunction("host.everyone") { () in LuaObject(type: "everyone", payload: EveryoneObject()) },
             .sync("host.json_null") { _ in [JSONNull.value] },
             LuaFunction("host.target") { () in Target(name: home.world.target.name, isSimulated: home.world.target.isSimulated) },
@@ -190,4 +206,14 @@ extension LuaValue {
 extension LuaBytes {
     /// The text for display, with invalid UTF-8 replaced.
     fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension FlowRun {
+    /// Throws `test.not_a_spec` if the run is not one of a spec.
+    fileprivate func requireTestRun(_ name: String) throws(LuaError) {
+        guard purpose == .flow || purpose == .interactive else { return }
+        throw .misuse(
+            "test.not_a_spec", "\(name) was called outside a test run",
+            hint: purpose == .flow ? "run it with pushhost test \(script.name)" : "put it into a file *_spec.lua")
+    }
 }

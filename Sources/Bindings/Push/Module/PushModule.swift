@@ -28,6 +28,7 @@ enum PushModule {
         LuaScript(name: "=[push]", source: PackageResources.push_lua),
         LuaScript(name: "=[comparisons]", source: PackageResources.comparisons_lua),
         LuaScript(name: "=[expectations]", source: PackageResources.expectations_lua),
+        LuaScript(name: "=[properties]", source: PackageResources.properties_lua),
     ]
 
     private static func function(for binding: Binding, _ schema: LuaSchema?, _ home: FlowRun) -> LuaFunction? {

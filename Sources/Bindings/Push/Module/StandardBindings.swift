@@ -24,6 +24,7 @@ enum StandardBindings {
             FlowBindings.check, FlowBindings.try, FlowBindings.fail, NestedFlowBindings.run,
             TestBindings.describe, TestBindings.it, TestBindings.each, TestBindings.beforeEach, TestBindings.afterEach,
             TestBindings.spy, TestBindings.allowNoTarget,
+        ] + PropertyBindings.all + [
             FlowBindings.spawn, FlowBindings.all, FlowBindings.taskAwait, FlowBindings.taskCancel, FlowBindings.sleep,
             ObservationBindings.clockNow, ObservationBindings.clockISO, ObservationBindings.clockAdvance, ObservationBindings.wire,
             SimulatorBindings.simulator, SimulatorBindings.simulatorFail, SimulatorBindings.simulatorLatency,

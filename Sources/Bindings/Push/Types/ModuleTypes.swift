@@ -14,7 +14,7 @@ enum ModuleTypes {
         .httpAnswer, .localTime, .plugin,
         .outboundRequest, .platform,
         .state, .trace, .traceLine, .tracedDevice, .traceCount, .traceCause,
-        .deliveryResult, .secureReadResult, .errorKind,
+        .deliveryResult, .secureReadResult, .errorKind, .generator,
     ]
 }
 

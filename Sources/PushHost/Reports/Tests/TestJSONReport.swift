@@ -43,7 +43,7 @@ extension JSON {
             "name": .string(record.test.name), "groups": .array(record.test.groups.map(JSON.string)),
             "line": record.test.location.map { .integer(Int64($0.line)) } ?? .null, "status": .string(record.status.rawValue),
             "expectations": .integer(Int64(record.expectations)), "failures": .array(record.failures.map(JSON.init)),
-            "log": .array(record.log.map(JSON.string)),
+            "log": .array(record.log.map(JSON.string)), "cases": record.cases.map { .integer(Int64($0)) } ?? .null,
         ]
     }
 }

@@ -16,6 +16,8 @@ struct TestRecord: Sendable {
     var duration: Duration = .zero
     /// Duration in real time.
     var realDuration: Duration = .zero
+    /// Number of cases of a property that held.
+    var cases: Int?
 
     /// The record of a pending test.
     init(test: TestCase) {
@@ -63,6 +65,8 @@ struct TestRecord: Sendable {
         {
             failures.append(raised)
         }
+        cases = result.cases
+        if let finding = result.finding, !failures.isEmpty { failures[0].message += "\n\(finding)" }
     }
 }
 

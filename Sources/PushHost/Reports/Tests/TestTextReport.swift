@@ -31,7 +31,9 @@ final class TestTextReport: Sendable {
             case .failed: palette.red("✗")
             case .pending: palette.yellow("–")
             }
-        let note = record.status == .pending ? palette.dim("  pending") : ""
+        let note =
+            record.status == .pending
+            ? palette.dim("  pending") : record.cases.map { palette.dim("  \($0) case\($0 == 1 ? "" : "s")") } ?? ""
         output.line("\(indent)\(glyph) \(record.test.name.printable)\(note)")
         for line in record.failures.flatMap({ diagnosis($0, script) }) { output.line("\(indent)    \(line)") }
         defer { output.flush() }
