@@ -47,12 +47,12 @@ package struct FlowRunner: Sendable {
 
     /// Runs one test of a spec. Returns the report and the full name of the test found at that number.
     func run(
-        _ test: TestCase, number: Int, of script: FlowScript, draws: PropertyDraws? = nil,
+        _ test: TestCase, number: Int, of script: FlowScript, draws: PropertyDraws? = nil, snapshots: SnapshotBook? = nil,
         events sink: @escaping @Sendable (FlowEvent) -> Void
     ) async -> (FlowReport, found: String?) {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: "t-\(number.padded(4))", version: script.version),
-            role: RunRole(purpose: .test(number, name: test.fullName), draws: draws), sink: sink)
+            role: RunRole(purpose: .test(number, name: test.fullName), draws: draws, snapshots: snapshots), sink: sink)
         return (await onThread { await report(run) { try await execute(run) } }, run.tests.last?.fullName)
     }
 

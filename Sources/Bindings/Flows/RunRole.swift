@@ -13,6 +13,8 @@ struct RunRole: Sendable {
     var isNested = false
     /// Where the generators of a property take their numbers from.
     var draws: PropertyDraws?
+    /// The snapshots of the test; nil if they are not compared.
+    var snapshots: SnapshotBook?
 
     /// The purpose of a run.
     enum Purpose: Sendable, Equatable {

@@ -31,8 +31,14 @@ package struct SpecRunner: Sendable {
 
     /// Runs the test with this number in file order, from 1. Throws `test.unstable` if another test is found there, because the file
     /// declares its tests in varying order. A property is run once for each of its cases.
-    package func run(_ test: TestCase, number: Int, of script: FlowScript) async throws(PushError) -> TestResult {
-        guard let property = test.property else { return try await run(test, number: number, of: script, draws: nil) }
+    ///
+    /// - Parameter snapshots: The snapshots of the spec; nil lets all comparisons with them hold.
+    package func run(
+        _ test: TestCase, number: Int, of script: FlowScript, snapshots: SnapshotBook.Source? = nil
+    ) async throws(PushError) -> TestResult {
+        guard let property = test.property else {
+            return try await run(test, number: number, of: script, draws: nil, snapshots: snapshots.map(SnapshotBook.init))
+        }
         let clock = clock?.steady
         let end = clock.flatMap { clock in limits.wall.map { clock.now + $0 } }
         let search = PropertySearch<TestResult>(limits: property, seed: seed, name: test.fullName) {
@@ -41,18 +47,23 @@ package struct SpecRunner: Sendable {
         } add: {
             $1.adding(to: $0)
         } run: { draws throws(PushError) in
-            let result = try await run(test, number: number, of: script, draws: draws)
+            let result = try await run(
+                test, number: number, of: script, draws: draws, snapshots: snapshots.map(SnapshotBook.init))
             return PropertySearch<TestResult>.Attempt(result: result, end: result.propertyEnd)
         }
         return TestResult(try await search.outcome(), of: property, seed: seed, limit: limits.wall)
     }
 
-    private func run(_ test: TestCase, number: Int, of script: FlowScript, draws: PropertyDraws?) async throws(PushError) -> TestResult {
+    private func run(
+        _ test: TestCase, number: Int, of script: FlowScript, draws: PropertyDraws?, snapshots: SnapshotBook?
+    ) async throws(PushError) -> TestResult {
         do {
             return try await onThread(script) { runner, events in
-                let (report, found) = await runner.run(test, number: number, of: script, draws: draws) { events.append($0) }
+                let (report, found) = await runner.run(test, number: number, of: script, draws: draws, snapshots: snapshots) {
+                    events.append($0)
+                }
                 guard found == test.fullName || report.hasRaised else { throw Self.unstable(test, found) }
-                return TestResult(report: report, events: events.all)
+                return TestResult(report: report, events: events.all, snapshots: snapshots?.seen ?? [:])
             }
         } catch let error as PushError {
             throw error
@@ -92,6 +103,8 @@ package struct SpecRunner: Sendable {
 package struct TestResult: Sendable {
     package var report: FlowReport
     package var events: [FlowEvent]
+    /// The texts that the test compared with snapshots, by key.
+    package var snapshots: [String: String] = [:]
     /// Number of cases of a property that were run without a failure.
     package var cases: Int?
     /// The failing case of a property, as text that follows the message of the failure.

@@ -309,6 +309,7 @@ local function passes_over()
 end
 
 host.declare, host.passes_over = declare, passes_over
+function host.is_running() return running end
 
 local it = checked("push.test.it", function(name, ...)
   local fn = ...

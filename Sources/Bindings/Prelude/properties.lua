@@ -1,4 +1,4 @@
--- Properties and generators of the push module: push.test.property, push.gen.
+-- Properties, generators and snapshots of the push module: push.test.property, push.gen, push.test.snapshot.
 -- Runs after expectations.lua, which passes the unsealed module. Returns the module that scripts get.
 local host, push = ...
 local call, raise, checked = host.functions, host.raise, host.checked
@@ -294,5 +294,33 @@ end)
 function push.test.property(...)
   if not host.passes_over() then return declare(...) end
 end
+
+-- Snapshots --------------------------------------------------------------------------------------------------------
+
+-- Maximum bytes shown of a value without a snapshot.
+local LONGEST_VALUE = 2000
+
+push.test.snapshot = checked("push.test.snapshot", function(value, name)
+  local text = type(value) == "string" and value or host.literal(value)
+  local answer = call["host.snapshot"](text, name, host.is_running())
+  local verdict, key, stored = answer[1], answer[2], answer[3]
+  if verdict == "same" then
+    call["host.expectation_met"]()
+    return
+  end
+  text = call["host.masked"](text)
+  local message
+  if verdict == "missing" then
+    message = format('there is no snapshot "%s"; the value is:\n%s', key, host.cut(text, { left = LONGEST_VALUE }))
+  else
+    local difference = host.described(stored, text) or format("expected %s, got %s", host.show(stored), host.show(text))
+    message = format('the value differs from the snapshot "%s": %s', key, difference)
+  end
+  call["host.expectation_failed"] { message = message, expected = stored, actual = text }
+  raise {
+    kind = "failure", code = "expect.failed", message = message, details = { differences = 1 },
+    hint = "if the value is right, store it: pushhost test --update",
+  }
+end)
 
 return host.seal()

@@ -46,6 +46,9 @@ struct TestCommand: ProgramCommand {
     @Option(help: ArgumentHelp("Also print this many tests that took the longest in real time.", valueName: "count"))
     var slowest: Int?
 
+    @Flag(help: "Store the values of push.test.snapshot instead of comparing them, and remove unused snapshots.")
+    var update = false
+
     @Option(help: ArgumentHelp("Seed for every test.", valueName: "number"))
     var seed: UInt64 = 1
 

@@ -73,6 +73,13 @@ struct TestSession {
             var failed = FailedTests.read()
             failed.enter(files)
             failed.write()
+            do throws(PushError) {
+                try settleSnapshots(of: specs, after: files, &summary)
+            } catch {
+                _ = reportError(error)
+                summary.isUnwritten = true
+                end = SessionResult(status: summary.status)
+            }
         }
         // An interrupted run writes no report, because partial results would look complete.
         if let path = command.junit, !work.isCancelled {
@@ -90,6 +97,21 @@ struct TestSession {
         return end
     }
 
+    /// Writes the snapshots with `--update`, and otherwise looks for unused ones.
+    private func settleSnapshots(of specs: [Spec], after files: [TestFile], _ summary: inout TestSummary) throws(PushError) {
+        for (spec, file) in zip(specs, files) {
+            guard command.update else {
+                summary.unusedSnapshots += spec.snapshots.unused(after: file).map { "\(spec.snapshots.path) › \($0)" }
+                continue
+            }
+            var updated = spec.snapshots
+            updated.update(after: file)
+            guard updated != spec.snapshots else { continue }
+            try updated.write()
+            summary.writtenSnapshots.append(updated.path)
+        }
+    }
+
     /// Describes the tests that exist, such as `there are 2 tests in 1 spec, such as "adds up"`.
     private static func inventory(_ files: [TestFile]) -> String {
         let count = files.reduce(0) { $0 + $1.declared }
@@ -100,6 +122,7 @@ struct TestSession {
     /// A spec; `failure` says why it could not be read.
     private struct Spec: Sendable {
         var script: FlowScript
+        var snapshots: SnapshotFile
         var failure: PushError?
     }
 
@@ -113,10 +136,12 @@ struct TestSession {
         var specs: [Spec] = []
         for path in paths {
             do throws(PushError) {
-                specs.append(Spec(script: try await ProjectScripts(sources: sources).script(at: path, within: command.timeout)))
+                let script = try await ProjectScripts(sources: sources).script(at: path, within: command.timeout)
+                specs.append(Spec(script: script, snapshots: try SnapshotFile.read(of: path)))
             } catch {
                 guard error.code != "cancelled" else { throw error }
-                specs.append(Spec(script: FlowScript(name: path, source: [], version: "000000"), failure: error))
+                let script = FlowScript(name: path, source: [], version: "000000")
+                specs.append(Spec(script: script, snapshots: SnapshotFile(of: path), failure: error))
             }
         }
         return specs
@@ -158,7 +183,10 @@ struct TestSession {
             let began = clock.now
             var record: TestRecord
             do throws(PushError) {
-                record = TestRecord(test: job.test, result: try await runner.run(job.test, number: job.number, of: specs[job.file].script))
+                let spec = specs[job.file]
+                let snapshots = SnapshotBook.Source(stored: spec.snapshots.texts, isUpdating: command.update)
+                record = TestRecord(
+                    test: job.test, result: try await runner.run(job.test, number: job.number, of: spec.script, snapshots: snapshots))
             } catch {
                 record = TestRecord(test: job.test, refusal: LuaError(error))
             }

@@ -89,6 +89,16 @@ enum HostFunctions {
                 test.property = PropertyLimits(cases: limits[0], shrinks: limits[1], examples: limits[2])
                 return home.declare(test)
             },
+            LuaFunction("host.snapshot") { (text: LuaBytes, name: String?, isRunning: Bool) throws -> [String] in
+                try home.requireTestRun("push.test.snapshot")
+                guard isRunning, case .test(_, let test) = home.purpose else {
+                    throw LuaError.misuse(
+                        "test.order", "push.test.snapshot was called outside of a test", hint: "call it in the function of push.test.it")
+                }
+                guard let book = home.role.snapshots else { return [SnapshotBook.Comparison.Verdict.same.rawValue, "", ""] }
+                let found = book.compare(home.withheld.masking(text.text), name: name, test: test)
+                return [found.verdict.rawValue, found.key, found.stored]
+            },
             LuaFunction("host.property_example") { () -> Int? in home.role.draws?.example },
             LuaFunction("host.property_case") { (text: LuaBytes) in
                 if let draws = home.role.draws { draws.setText(home.withheld.masking(text.text)) }

@@ -23,7 +23,7 @@ enum StandardBindings {
             TagBindings.tagMatch, TagBindings.tagExplain, FlowBindings.step, FlowBindings.rehearse, FlowBindings.expect,
             FlowBindings.check, FlowBindings.try, FlowBindings.fail, NestedFlowBindings.run,
             TestBindings.describe, TestBindings.it, TestBindings.each, TestBindings.beforeEach, TestBindings.afterEach,
-            TestBindings.spy, TestBindings.allowNoTarget,
+            TestBindings.spy, TestBindings.snapshot, TestBindings.allowNoTarget,
         ] + PropertyBindings.all + [
             FlowBindings.spawn, FlowBindings.all, FlowBindings.taskAwait, FlowBindings.taskCancel, FlowBindings.sleep,
             ObservationBindings.clockNow, ObservationBindings.clockISO, ObservationBindings.clockAdvance, ObservationBindings.wire,

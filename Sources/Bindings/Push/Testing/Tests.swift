@@ -48,6 +48,17 @@ enum TestBindings {
             push.expect(calls[1][1]).to.equal("Hello")
             """, body: .prelude)
 
+    static let snapshot = Binding(
+        "push.test.snapshot",
+        "Compares a value with the one stored beside the spec, in a file that ends in .snap. pushhost test --update stores the values. "
+            + "Contents of secure payloads and other secrets are stored as ***.",
+        takes: .positional([
+            .required("value", .any, "a text, or a value that is stored as Lua text"),
+            .optional("name", .string, "the name of the snapshot in the test; a number without it"),
+        ]),
+        errors: ["expect.failed", "test.not_a_spec", "test.order"],
+        example: "push.test.it(\"sends one request\", function() push.test.snapshot(push.wire(), \"wire\") end)", body: .prelude)
+
     static let allowNoTarget = Binding(
         "push.test.allow_no_target",
         "Allows sends of the test to reach no device. Without it, or an expectation that a state equals \"NoTargetFound\", such a test "

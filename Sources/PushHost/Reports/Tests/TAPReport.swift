@@ -33,6 +33,7 @@ struct TAPReport {
             }
         }
         lines.append("1..\(number)")
+        for snapshot in summary.unusedSnapshots { lines.append("# unused snapshot: \(Self.escaped(snapshot))") }
         if let order = summary.order { lines.append("# random order: --randomize \(order) repeats it") }
         for test in slowest { lines.append("# slow: \(test.seconds) s \(Self.escaped("\(test.spec) › \(test.name)"))") }
         if summary.wasStopped { lines.append("Bail out! stopped at the first failure") }

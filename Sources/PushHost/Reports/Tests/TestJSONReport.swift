@@ -23,6 +23,7 @@ struct TestJSONReport {
             "passed": .integer(Int64(summary.passed)), "failed": .integer(Int64(summary.failed)),
             "pending": .integer(Int64(summary.pending)), "expectations": .integer(Int64(summary.expectations)),
             "order": summary.order.map { .string(String($0)) } ?? .null, "stopped": .bool(summary.wasStopped),
+            "unused_snapshots": .array(summary.unusedSnapshots.map(JSON.string)),
             "files": .array(files.map(JSON.init)),
             "slowest": .array(
                 slowest.map { ["file": .string($0.spec), "name": .string($0.name), "seconds": .number($0.realDuration / .seconds(1))] }),

@@ -18,6 +18,8 @@ struct TestRecord: Sendable {
     var realDuration: Duration = .zero
     /// Number of cases of a property that held.
     var cases: Int?
+    /// The texts that it compared with snapshots, by key.
+    var snapshots: [String: String] = [:]
 
     /// The record of a pending test.
     init(test: TestCase) {
@@ -65,7 +67,7 @@ struct TestRecord: Sendable {
         {
             failures.append(raised)
         }
-        cases = result.cases
+        (cases, snapshots) = (result.cases, result.snapshots)
         if let finding = result.finding, !failures.isEmpty { failures[0].message += "\n\(finding)" }
     }
 }
@@ -109,6 +111,10 @@ struct TestSummary: Sendable {
     var wasStopped = false
     /// The seed of the random order.
     var order: UInt64?
+    /// Files of snapshots that were written.
+    var writtenSnapshots: [String] = []
+    /// Snapshots that no test uses, with their files.
+    var unusedSnapshots: [String] = []
 
     init(_ files: [TestFile], wasInterrupted: Bool) {
         self.files = files.count

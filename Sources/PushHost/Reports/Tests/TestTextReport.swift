@@ -55,6 +55,9 @@ final class TestTextReport: Sendable {
 
     func finish(_ summary: TestSummary, slowest: [SlowTest] = []) {
         for line in slowest.isEmpty ? [] : SlowTest.table(slowest).lines(palette) { output.line(line) }
+        for file in summary.writtenSnapshots { note("wrote \(file.printable)") }
+        for snapshot in summary.unusedSnapshots { note("unused snapshot: \(snapshot.printable)") }
+        if !summary.unusedSnapshots.isEmpty { note("pushhost test --update removes unused snapshots") }
         if let order = summary.order { note("random order: --randomize \(order) repeats it") }
         var parts = ["\(summary.files) spec\(summary.files == 1 ? "" : "s")"]
         parts.append("\(summary.ran) test\(summary.ran == 1 ? "" : "s")")
