@@ -256,6 +256,22 @@ import Testing
         #expect(try await firstFailure(of: fault.spec, fault) != nil)
     }
 
+    @Test func `the properties of targeting hold`() async throws { #expect(try await firstFailure(of: "targeting", nil) == nil) }
+
+    /// Faults that any send shows.
+    private static let faultsOfSends = faults.filter {
+        $0.spec == "notify_users" && ["it goes to everyone", "every notification goes out twice"].contains($0.what)
+    }
+
+    @Test(arguments: faultsOfSends)
+    func `a property notices a fault of the hub, and shrinks it to at most two phones`(fault: Fault) async throws {
+        let script = try ScriptFile.read(BuiltProgram.root.appending(path: "scripts/spec/targeting_spec.lua").path)
+        let runner = runner(fault)
+        let property = try #require(try await runner.tests(of: script).first)
+        let finding = try #require(try await runner.run(property, number: 1, of: script).finding)
+        #expect((1...2).contains(finding.matches(of: /name = "phone\d"/).count), "\(finding)")
+    }
+
     @Test func `every flow has a spec that notices at least three faults`() throws {
         let scripts = try FileManager.default.contentsOfDirectory(atPath: BuiltProgram.root.appending(path: "scripts").path)
             .filter { $0.hasSuffix(".lua") }.map { String($0.dropLast(4)) }
