@@ -25,7 +25,7 @@ struct FailedTests: Sendable, Equatable {
 
     /// Reads the file. No failures if there is none, or if it is damaged: then all tests are run, which is never wrong.
     static func read() -> FailedTests {
-        guard let bytes = try? TextFile.read(path, limit: limit, kind: "file") else { return FailedTests() }
+        guard let bytes = try? TextFile.read(path, limit: limit, kind: "script") else { return FailedTests() }
         return (try? FailedTests(parsing: bytes)) ?? FailedTests()
     }
 

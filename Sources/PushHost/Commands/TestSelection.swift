@@ -44,11 +44,11 @@ struct TestSelection: Sendable {
         let fitting = tests.enumerated().map { (number: $0.offset + 1, test: $0.element) }.filter { _, test in
             matchesFilter(test) && shard?.contains(test.fullName, of: spec) != false && failed?.contains(test.fullName, of: spec) != false
         }
-        return shuffled(fitting, for: spec)
+        return ordered(fitting, for: spec)
     }
 
-    /// The items in the order of the run. `purpose` distinguishes lists that are shuffled independently.
-    func shuffled<Item>(_ items: [Item], for purpose: String) -> [Item] {
+    /// The items in the order of the run. `purpose` distinguishes lists that are ordered independently.
+    func ordered<Item>(_ items: [Item], for purpose: String) -> [Item] {
         guard let order else { return items }
         let random = SeededRandom.derived(from: order, for: purpose)
         var items = items

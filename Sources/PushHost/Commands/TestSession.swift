@@ -40,7 +40,7 @@ struct TestSession {
         do throws(PushError) {
             wire = try command.wire.opened(worlds: pool.size)
             let found = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
-            specs = selection.shuffled(found, for: "specs")
+            specs = selection.ordered(found, for: "specs")
         } catch {
             if error.code == "cancelled", !command.json {
                 return SessionResult(status: ExitStatus.interrupted, reason: Task.isCancelled ? .cancelled : .done)

@@ -67,6 +67,9 @@ enum AuthorizationRequests {
         DELETE /api/v1/hubs/{hub}/keys/{name}
           path /api/v1/hubs/{hub}/keys/{hubKey}
           make hubKey owner POST /api/v1/hubs/hub/keys {"name": "hub-spare", "rights": ["Listen"]}
+        POST /api/v1/hubs/{hub}/devices/import
+          body {"devices": [{"installation": {"installationId": "{new}", "platform": "apns", "pushChannel": "{handle}07"}}]}
+        GET /api/v1/hubs/{hub}/devices/export
         GET /api/v1/hubs/{hub}/installations
         GET /api/v1/hubs/{hub}/installations/{id}
           path /api/v1/hubs/{hub}/installations/{pad}
@@ -86,6 +89,8 @@ enum AuthorizationRequests {
           body {"first": "a", "second": "b"}
         POST /api/v1/hubs/{hub}/notifications
           body {"audience": {"tagExpression": "one"}, "message": {"message": "Hi"}}
+        POST /api/v1/hubs/{hub}/send
+          body {"to": {"user": "alice"}, "text": "Hi"}
         GET /api/v1/hubs/{hub}/notifications
         GET /api/v1/hubs/{hub}/notifications/{id}
           path /api/v1/hubs/{hub}/notifications/{notification}

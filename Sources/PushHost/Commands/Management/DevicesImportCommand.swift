@@ -11,8 +11,8 @@ struct DevicesImportCommand: AsyncParsableCommand {
         abstract: "Import devices from a file, one in each line.",
         discussion: """
             The formats are csv (a header with the columns \(CSVLine.example)), ndjson (installations as JSON) and azure (registrations as \
-            XML, as jobs of Azure Notification Hubs write them). Importing a file again changes the same devices, so an interrupted \
-            import can be repeated. Hooks of plugins and flows are not called.
+            XML, as jobs of Azure Notification Hubs write them). After an interruption, import the same file again: it changes the \
+            same devices. Hooks of plugins and flows are not called.
 
             Example: pushhost devices import devices.csv
 
