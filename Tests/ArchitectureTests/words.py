@@ -37,7 +37,7 @@ PATTERNS = [(word, re.compile(pattern.replace(" ", r"\s+"), re.I), instead) for 
 EXCEPTIONS = [
     (r"^Sources/Storage/SQLite/Migrations/NoticeMigration\.swift$", "", "sentences of older versions, which the migration reads"),
     (r"^Sources/Storage/SQLite/SQLiteSchema\.swift$", "^sends that wait for leave$", "the name of a stored migration"),
-    (r"^Sources/Storage/SQLite/Rows/ApprovalRow\.swift$", '^moment$|"moment": 1', "a key of stored approvals"),
+    (r"^Sources/Storage/Rows/ApprovalRow\.swift$", '^moment$|"moment": 1', "a key of stored approvals"),
     (r"^Sources/PushModel/Automation/RunTrigger\.swift$", "^moment$", "a key of stored runs and of the JSON interface"),
     (r"^Sources/WebAPI/Flows/RunRecordJSON\.swift$", r"^moment\?$", "a key of the JSON interface"),
     (r"^Sources/WebAPI/Flows/FlowInterface\.swift$", "^anybody$", "the stored name of callers of an open flow"),

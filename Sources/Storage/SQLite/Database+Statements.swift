@@ -12,23 +12,23 @@ extension Database {
     }
 
     /// Calls `read` with every row.
-    func each<each Value: SQLValue>(_ sql: String, _ values: repeat each Value, read: (SQLRow) throws -> Void) throws {
+    func each<each Value: SQLValue>(_ sql: String, _ values: repeat each Value, read: (SQLiteRow) throws -> Void) throws {
         let statement = try prepared(sql, repeat each values)
         defer { sqlite3_reset(statement) }
-        while try step(statement, sql) { try read(SQLRow(statement: statement)) }
+        while try step(statement, sql) { try read(SQLiteRow(statement: statement)) }
     }
 
     /// The first row; nil if there is none.
     func first<Result, each Value: SQLValue>(
-        _ sql: String, _ values: repeat each Value, read: (SQLRow) throws -> Result
+        _ sql: String, _ values: repeat each Value, read: (SQLiteRow) throws -> Result
     ) throws -> Result? {
         let statement = try prepared(sql, repeat each values)
         defer { sqlite3_reset(statement) }
-        return try step(statement, sql) ? try read(SQLRow(statement: statement)) : nil
+        return try step(statement, sql) ? try read(SQLiteRow(statement: statement)) : nil
     }
 
     func all<Result, each Value: SQLValue>(
-        _ sql: String, _ values: repeat each Value, read: (SQLRow) throws -> Result
+        _ sql: String, _ values: repeat each Value, read: (SQLiteRow) throws -> Result
     ) throws -> [Result] {
         var results: [Result] = []
         try each(sql, repeat each values) { results.append(try read($0)) }

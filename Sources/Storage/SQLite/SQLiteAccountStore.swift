@@ -7,7 +7,7 @@ struct SQLiteAccountStore: AccountStore, SessionStore {
 
     func account(_ user: Tag) async throws(PushError) -> Account? {
         try await database.read { database in
-            try database.first("SELECT \(Self.columns) FROM account WHERE user = ?", user.text, read: Self.account)
+            try database.first("SELECT user, \(AccountRow.columns) FROM account WHERE user = ?", user.text, read: AccountRow.account)
         }
     }
 
@@ -15,7 +15,7 @@ struct SQLiteAccountStore: AccountStore, SessionStore {
         try await database.write { database in
             let before = database.totalChangesCount
             try database.run(
-                "INSERT INTO account (\(Self.columns)) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", account.user.text,
+                "INSERT INTO account (user, \(AccountRow.columns)) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", account.user.text,
                 account.username, account.hash.cost, account.hash.salt, account.hash.digest)
             guard database.totalChangesCount > before else { return false }
             try Self.endSessions(of: account.user, in: database)
@@ -54,10 +54,12 @@ struct SQLiteAccountStore: AccountStore, SessionStore {
     func accounts(after user: Tag?, limit: Int) async throws(PushError) -> [Account] {
         try await database.read { database in
             guard let user else {
-                return try database.all("SELECT \(Self.columns) FROM account ORDER BY user LIMIT ?", limit, read: Self.account)
+                return try database.all(
+                    "SELECT user, \(AccountRow.columns) FROM account ORDER BY user LIMIT ?", limit, read: AccountRow.account)
             }
             return try database.all(
-                "SELECT \(Self.columns) FROM account WHERE user > ? ORDER BY user LIMIT ?", user.text, limit, read: Self.account)
+                "SELECT user, \(AccountRow.columns) FROM account WHERE user > ? ORDER BY user LIMIT ?", user.text, limit,
+                read: AccountRow.account)
         }
     }
 
@@ -71,7 +73,8 @@ struct SQLiteAccountStore: AccountStore, SessionStore {
 
     func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) async throws(PushError) -> Bool {
         try await database.write { database in
-            let account = try database.first("SELECT \(Self.columns) FROM account WHERE user = ?", user.text, read: Self.account)
+            let account = try database.first(
+                "SELECT user, \(AccountRow.columns) FROM account WHERE user = ?", user.text, read: AccountRow.account)
             guard account?.hash == hash else { return false }
             try database.run(
                 "INSERT OR REPLACE INTO session (digest, username, expiration) VALUES (?, ?, ?)", session.digest, session.username,
@@ -99,16 +102,6 @@ struct SQLiteAccountStore: AccountStore, SessionStore {
                 "DELETE FROM session WHERE digest IN (SELECT digest FROM session WHERE expiration <= ? ORDER BY expiration LIMIT ?)",
                 now.milliseconds, limit)
             return database.totalChangesCount - before
-        }
-    }
-
-    private static let columns = "user, username, cost, salt, digest"
-
-    private static func account(_ row: SQLRow) throws -> Account {
-        try reading("the account \(row.text(0))") {
-            Account(
-                user: try Tag(stored: row.text(0)), username: row.text(1),
-                hash: PasswordHash(cost: Int(row.integer(2)), salt: row.bytes(3), digest: row.bytes(4)))
         }
     }
 }

@@ -11,7 +11,7 @@ struct SQLiteAuditTrail: AuditTrail {
         try await database.write { database in
             let entry = try AuditEntry(record, after: try Self.end(in: database))
             try database.run(
-                "INSERT INTO audit_entry (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry.sequence, record.time.milliseconds,
+                "INSERT INTO audit_entry (\(AuditRow.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry.sequence, record.time.milliseconds,
                 record.actor, record.action, record.subject, record.sortedDetails.text(), record.outcome.rawValue, entry.hash)
             try database.run("UPDATE audit_end SET sequence = ?, hash = ?", entry.sequence, entry.hash)
             return entry
@@ -37,13 +37,13 @@ struct SQLiteAuditTrail: AuditTrail {
     static func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter, in database: Database) throws -> [AuditEntry] {
         try database.all(
             "\(selection(filter)) AND sequence > ?3 ORDER BY sequence LIMIT ?4", filter.actor, filter.action, sequence, limit,
-            filter.since?.milliseconds, read: entry)
+            filter.since?.milliseconds, read: AuditRow.entry)
     }
 
     static func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter, in database: Database) throws -> [AuditEntry] {
         try database.all(
             "\(selection(filter)) AND sequence < ?3 ORDER BY sequence DESC LIMIT ?4", filter.actor, filter.action, sequence ?? .max,
-            limit, filter.since?.milliseconds, read: entry)
+            limit, filter.since?.milliseconds, read: AuditRow.entry)
     }
 
     /// Uses a separate statement per kind of filter, so that SQLite uses the index.
@@ -51,21 +51,7 @@ struct SQLiteAuditTrail: AuditTrail {
         let actor = filter.actor == nil ? "?1 IS NULL" : "actor = ?1"
         let action = filter.action == nil ? "?2 IS NULL" : "action = ?2"
         let since = filter.since == nil ? "?5 IS NULL" : "time >= ?5"
-        return "SELECT \(columns) FROM audit_entry WHERE \(actor) AND \(action) AND \(since)"
-    }
-
-    private static let columns = "sequence, time, actor, action, subject, details, outcome, hash"
-
-    private static func entry(_ row: SQLRow) throws -> AuditEntry {
-        try reading("the entry \(row.integer(0)) of the audit trail") {
-            let details = try row.json(5).storedArray().map { try $0.storedPair() }
-            return AuditEntry(
-                sequence: row.integer(0),
-                record: AuditRecord(
-                    time: row.time(1), actor: row.text(2), action: row.text(3), subject: row.text(4),
-                    details: Dictionary(details) { $1 }, outcome: try AuditRecord.Outcome(stored: row.text(6))),
-                hash: row.bytes(7))
-        }
+        return "SELECT \(AuditRow.columns) FROM audit_entry WHERE \(actor) AND \(action) AND \(since)"
     }
 
     // MARK: - Verification
@@ -96,12 +82,12 @@ struct SQLiteAuditTrail: AuditTrail {
         // Starts below the first sequence number, where entries may have been inserted.
         let lowest = start == .start ? .min : start.sequence
         try database.each(
-            "SELECT \(columns) FROM audit_entry WHERE sequence > ? ORDER BY sequence LIMIT ?", lowest, verificationBatchSize
+            "SELECT \(AuditRow.columns) FROM audit_entry WHERE sequence > ? ORDER BY sequence LIMIT ?", lowest, verificationBatchSize
         ) { row in
             count += 1
             guard flaw == nil else { return }
             do {
-                flaw = position.advance(to: try entry(row))
+                flaw = position.advance(to: try AuditRow.entry(row))
             } catch let error as PushError where error.code == "storage.corrupt" {
                 flaw = AuditBreak(sequence: row.integer(0), reason: .unreadable)
             }

@@ -100,44 +100,22 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
         }
     }
 
-    private static let columns = "id, sender, addressee, expiration, maximum_reads, sealed, granted_reads, ending, reads, key_mark"
-
     private static func put(_ payload: SealedPayload, in database: Database) throws {
-        let reads = payload.reads.map { read -> JSON in
-            [.integer(read.time.milliseconds), .string(read.username), .string(read.result.rawValue)]
-        }
         try database.run(
             """
-            INSERT INTO secure_payload (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO secure_payload (\(SecurePayloadRow.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET sender = excluded.sender, addressee = excluded.addressee,
                 expiration = excluded.expiration, maximum_reads = excluded.maximum_reads, sealed = excluded.sealed,
                 granted_reads = excluded.granted_reads, ending = excluded.ending, reads = excluded.reads,
                 key_mark = excluded.key_mark
             """, payload.id, payload.sender.text, payload.recipient.text, payload.expiration.milliseconds, payload.maximumReads,
-            payload.sealed, payload.grantedReads, payload.ending?.rawValue, JSON.array(reads).text(),
+            payload.sealed, payload.grantedReads, payload.ending?.rawValue, SecurePayloadRow.reads(of: payload),
             payload.keyMark)
     }
 
     private static func payload(_ id: String, in database: Database) throws -> SealedPayload? {
-        try database.first("SELECT \(columns) FROM secure_payload WHERE id = ?", id) { row in
-            try reading("the secure payload \(id)") {
-                SealedPayload(
-                    id: id, sender: try Tag(stored: row.text(1)), recipient: try Tag(stored: row.text(2)), expiration: row.time(3),
-                    maximumReads: row.optional(4) { Int(row.integer($0)) }, sealed: row.optional(5, row.bytes), keyMark: row.bytes(9),
-                    history: SealedPayload.History(
-                        grantedReads: Int(row.integer(6)), ending: try row.optional(7) { try SealedPayload.Ending(stored: row.text($0)) },
-                        reads: try row.json(8).storedArray().map(SecureRead.init(stored:))))
-            }
+        try database.first("SELECT \(SecurePayloadRow.columns) FROM secure_payload WHERE id = ?", id) { row in
+            try SecurePayloadRow.payload(row)
         }
-    }
-}
-
-extension SecureRead {
-    fileprivate init(stored json: JSON) throws {
-        let parts = try json.storedArray()
-        guard parts.count == 3 else { throw UnreadableValue(reason: "a read has \(parts.count) parts, not 3") }
-        self.init(
-            time: Timestamp(milliseconds: try parts[0].storedInteger()), username: try parts[1].storedText(),
-            result: try SecureRead.Result(stored: parts[2].storedText()))
     }
 }

@@ -101,7 +101,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func `One step may have more devices than fit in a row`(engine: Engine) async throws {
-        let count = 2 * SQLiteOutcomeTable.maximumDevicesInRow + 1
+        let count = 2 * OutcomeRows.maximumDevices + 1
         try await engine.runHub { store in
             _ = try await store.accept(try Samples.notification(1))
             var devices = (0..<count).map { Samples.device($0) }
@@ -111,8 +111,8 @@ import Testing
             devices.append(Samples.device(count))
             #expect(try await store.devices(ofNotification: 1, from: 0, limit: .max) == devices)
             #expect(
-                try await store.devices(ofNotification: 1, from: SQLiteOutcomeTable.maximumDevicesInRow - 1, limit: 2)
-                    == Array(devices[(SQLiteOutcomeTable.maximumDevicesInRow - 1)...].prefix(2)))
+                try await store.devices(ofNotification: 1, from: OutcomeRows.maximumDevices - 1, limit: 2)
+                    == Array(devices[(OutcomeRows.maximumDevices - 1)...].prefix(2)))
             #expect(try await store.devices(ofNotification: 1, from: count, limit: 9) == [Samples.device(count)])
             #expect(try await store.removedDevices(after: nil, limit: 9).map(\.position.ordinal) == [Int64(count) - 2])
         }

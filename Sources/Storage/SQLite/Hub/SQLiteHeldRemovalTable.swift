@@ -33,24 +33,17 @@ struct SQLiteHeldRemovalTable {
             \(Self.selection) WHERE hub = ?1 AND number < ?2 AND (?3 IS NULL OR notification = ?3) AND (?4 IS NULL OR reason = ?4)
             ORDER BY number DESC LIMIT ?5
             """, hub, number ?? .max, filter.notificationID, filter.reason, limit
-        ) { try? Self.removal($0) }.compactMap(\.self)
+        ) { try? HeldRemoval($0) }.compactMap(\.self)
     }
 
     /// Passes unreadable rows to a reader. Held removals themselves are not loaded.
     func read(into reader: inout some StoredHubReader) throws {
         try database.each("\(Self.selection) WHERE hub = ?", hub) { row in
-            try reader.add("the held removal \(row.integer(0)) of hub \(hub)", of: .heldRemovals) { _ in _ = try Self.removal(row) }
+            try reader.add("the held removal \(row.integer(0)) of hub \(hub)", of: .heldRemovals) { _ in _ = try HeldRemoval(row) }
         }
     }
 
-    /// Selects the columns that `removal(_:)` reads.
-    private static let selection = "SELECT number, time, valid_before, notification, platform, handle, reason FROM held_removal"
-
-    private static func removal(_ row: SQLRow) throws -> HeldRemoval {
-        HeldRemoval(
-            number: row.integer(0), handle: try DeviceHandle(platform: Platform(stored: row.text(4)), stored: row.text(5)),
-            reason: row.text(6), notificationID: row.text(3), time: row.time(1), validBefore: row.time(2))
-    }
+    private static let selection = "SELECT \(HeldRemoval.columns) FROM held_removal"
 
     /// - Returns: numbers of the rows that were unchanged and have been deleted.
     func delete(_ removals: [HeldRemoval]) throws -> Set<Int64> {

@@ -23,20 +23,3 @@ struct SQLiteHubReader {
         if end > Self.trimming { malloc_trim(0) }
     }
 }
-
-extension StoredHubReader {
-    /// Adds a row, or reports it as unreadable.
-    ///
-    /// - Parameters:
-    ///   - name: of the row, for messages.
-    ///   - placed: the row, if its first column is a row number; nil for other tables.
-    mutating func add(
-        _ name: @autoclosure () -> String, of table: UnreadableRow.Table, _ placed: SQLRow? = nil, _ add: (inout Self) throws -> Void
-    ) throws {
-        do {
-            try reading(name()) { try add(&self) }
-        } catch let error as PushError where error.code == "storage.corrupt" {
-            self.add(UnreadableRow(table: table, row: placed.flatMap { UInt32(exactly: $0.integer(0)) }, reason: error.message))
-        }
-    }
-}

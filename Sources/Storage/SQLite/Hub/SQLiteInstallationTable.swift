@@ -19,7 +19,7 @@ struct SQLiteInstallationTable {
     func installations(at rows: [UInt32]) throws -> [InstallationRow] {
         try rows.compactMap { rowNumber in
             try database.first("\(Self.selection) WHERE hub = ? AND place = ?", hub, rowNumber) { row in
-                try reading(name(of: row)) { try Self.installation(row) }
+                try reading(name(of: row)) { try InstallationRow(row) }
             }
         }
     }
@@ -27,15 +27,11 @@ struct SQLiteInstallationTable {
     /// Passes all installations to a reader, in row order.
     func read(into reader: inout some StoredHubReader) throws {
         try database.each("\(Self.selection) WHERE hub = ? ORDER BY place", hub) { row in
-            try reader.add(name(of: row), of: .installations, row) { reader in try reader.add(try Self.installation(row)) }
+            try reader.add(name(of: row), of: .installations, at: row.integer(0)) { reader in try reader.add(try InstallationRow(row)) }
         }
     }
 
-    private static let selection = "SELECT place, expiration, content FROM installation"
+    private static let selection = "SELECT \(InstallationRow.columns) FROM installation"
 
-    private func name(of row: SQLRow) -> String { "the installation \(row.integer(0)) of hub \(hub)" }
-
-    private static func installation(_ row: SQLRow) throws -> InstallationRow {
-        InstallationRow(row: try row.rowNumber(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1))
-    }
+    private func name(of row: SQLiteRow) -> String { "the installation \(row.integer(0)) of hub \(hub)" }
 }

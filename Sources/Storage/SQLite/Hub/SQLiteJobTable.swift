@@ -43,5 +43,5 @@ struct SQLiteJobTable {
         return database.totalChangesCount - before
     }
 
-    private func job(_ row: SQLRow) throws -> NotificationHubJob { try JobRow(row, seal).job }
+    private func job(_ row: SQLiteRow) throws -> NotificationHubJob { try JobRow(row, seal).job }
 }

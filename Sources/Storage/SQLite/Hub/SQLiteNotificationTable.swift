@@ -23,7 +23,7 @@ struct SQLiteNotificationTable {
             key = try NotificationKey(hub: hub, sequence: notification.sequence).stored
             request = notification.request.storedJSON.text()
             columns = OutcomeColumns(notification.outcome)
-            origin = notification.origin.isEmpty ? nil : JSON.array(notification.origin.map { .string($0) }).text()
+            origin = NotificationRow.origin(of: notification)
             deferredDevices = notification.deferredDevices.isEmpty ? nil : notification.deferredDevices.stored
         }
     }
@@ -53,22 +53,23 @@ struct SQLiteNotificationTable {
 
     func acceptance(under key: IdempotencyKey) throws -> AcceptanceResult? {
         let first = try database.first(
-            "SELECT \(Self.columns) FROM notification WHERE hub = ? AND idempotency_key = ?", hub, key.key, read: Self.notification)
+            "SELECT key, \(NotificationRow.columns) FROM notification WHERE hub = ? AND idempotency_key = ?", hub, key.key,
+            read: NotificationRow.notification)
         return first.map { AcceptanceResult(key, of: $0) }
     }
 
     func unfinished(after sequence: Int64, limit: Int) throws -> [StoredNotification] {
         try database.all(
             """
-            SELECT \(Self.columns) FROM notification WHERE hub = ? AND is_final = 0 AND key > ? ORDER BY key LIMIT ?
-            """, hub, NotificationKey(hub: hub, upTo: sequence).stored, limit, read: Self.notification)
+            SELECT key, \(NotificationRow.columns) FROM notification WHERE hub = ? AND is_final = 0 AND key > ? ORDER BY key LIMIT ?
+            """, hub, NotificationKey(hub: hub, upTo: sequence).stored, limit, read: NotificationRow.notification)
     }
 
     func unfinished(_ sequences: [Int64]) throws -> [StoredNotification] {
         try sequences.sorted().compactMap { sequence in
             try database.first(
-                "SELECT \(Self.columns) FROM notification WHERE key = ? AND is_final = 0",
-                NotificationKey(hub: hub, upTo: sequence).stored, read: Self.notification)
+                "SELECT key, \(NotificationRow.columns) FROM notification WHERE key = ? AND is_final = 0",
+                NotificationKey(hub: hub, upTo: sequence).stored, read: NotificationRow.notification)
         }
     }
 
@@ -85,7 +86,7 @@ struct SQLiteNotificationTable {
         init(_ progress: NotificationProgress, hub: Int64) {
             outcome = progress.outcome
             key = NotificationKey(hub: hub, upTo: progress.sequence)
-            devices = SQLiteOutcomeTable.rows(for: progress.devices)
+            devices = OutcomeRows.rows(for: progress.devices)
             columns = OutcomeColumns(progress.outcome)
             lastOutcomes = progress.lastOutcomes.map { (rowNumber: $0.key, code: $0.value.storedCode) }.sorted {
                 $0.rowNumber < $1.rowNumber
@@ -121,15 +122,15 @@ struct SQLiteNotificationTable {
 
     func notification(_ sequence: Int64) throws -> StoredNotification? {
         try database.first(
-            "SELECT \(Self.columns) FROM notification WHERE key = ?", NotificationKey(hub: hub, upTo: sequence).stored,
-            read: Self.notification)
+            "SELECT key, \(NotificationRow.columns) FROM notification WHERE key = ?", NotificationKey(hub: hub, upTo: sequence).stored,
+            read: NotificationRow.notification)
     }
 
     func notifications(before sequence: Int64?, limit: Int) throws -> [StoredNotification] {
         try database.all(
-            "SELECT \(Self.columns) FROM notification WHERE key > ? AND key < ? ORDER BY key DESC LIMIT ?",
+            "SELECT key, \(NotificationRow.columns) FROM notification WHERE key > ? AND key < ? ORDER BY key DESC LIMIT ?",
             NotificationKey(hub: hub, upTo: 0).stored, NotificationKey(hub: hub, upTo: sequence ?? .max).stored, limit,
-            read: Self.notification)
+            read: NotificationRow.notification)
     }
 
     /// Keys of notifications that ended before a time, oldest first.
@@ -157,35 +158,5 @@ struct SQLiteNotificationTable {
         ) { NotificationKey(stored: $0.integer(0)).sequence }
         let forgotten = try database.first("SELECT last FROM sequence WHERE hub = ?", hub) { $0.integer(0) }
         return max(stored ?? 0, forgotten ?? 0)
-    }
-
-    // MARK: - Rows
-
-    private static let columns = """
-        key, id, request, idempotency_key, fingerprint, state, tags, enqueued_at, started_at, ended_at, scheduled_for, counts,
-        near_misses, hub, remarks, origin, holds
-        """
-
-    private static func notification(_ row: SQLRow) throws -> StoredNotification {
-        let sequence = NotificationKey(stored: row.integer(0)).sequence
-        return try reading("the notification \(sequence) of hub \(row.integer(13))", details: ["sequence": .integer(sequence)]) {
-            var outcome = NotificationOutcome(
-                id: row.text(1), state: try NotificationOutcome.State(stored: row.text(5)), tags: row.optional(6, row.text),
-                times: NotificationTimes(
-                    enqueuedAt: row.time(7), scheduledFor: row.optional(10, row.time), startedAt: row.optional(8, row.time),
-                    endedAt: row.optional(9, row.time)))
-            try OutcomeColumns.read(counts: 11, nearMisses: 12, remarks: 14, of: row, into: &outcome)
-            var deferredDevices = DeferredDevices()
-            if !row.isNull(16) {
-                guard let stored = DeferredDevices(stored: row.bytes(16)) else {
-                    throw UnreadableValue(reason: "its deferred devices are unreadable")
-                }
-                deferredDevices = stored
-            }
-            return StoredNotification(
-                sequence: sequence, request: try NotificationRequest(stored: row.json(2)),
-                idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome,
-                origin: row.isNull(15) ? [] : try row.json(15).storedArray().map { try $0.storedText() }, deferredDevices: deferredDevices)
-        }
     }
 }

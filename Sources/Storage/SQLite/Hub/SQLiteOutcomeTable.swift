@@ -6,9 +6,6 @@ struct SQLiteOutcomeTable {
     let hub: Int64
     let database: Database
 
-    /// Maximum number of devices per row. A list page reads one or two rows, and deleting rows in steps lets other changes in between.
-    static let maximumDevicesInRow = 8192
-
     // MARK: - Reading
 
     func devices(ofNotification sequence: Int64, from start: Int, limit: Int) throws -> [DeviceOutcome] {
@@ -90,11 +87,6 @@ struct SQLiteOutcomeTable {
 
     // MARK: - Changes
 
-    /// Encodes devices as rows, before the write transaction begins.
-    static func rows(for devices: OutcomeBatch) -> [OutcomeRows] {
-        devices.parts(of: maximumDevicesInRow).map { OutcomeRows($0) }
-    }
-
     func append(_ rows: [OutcomeRows], to key: NotificationKey) throws {
         guard !rows.isEmpty else { return }
         let end = try database.first(
@@ -102,9 +94,20 @@ struct SQLiteOutcomeTable {
         ) { Int($0.integer(0)) }
         var first = end ?? 0
         for row in rows {
-            try row.insert(from: first, of: key, in: database)
+            try insert(row, from: first, of: key)
             first += row.count
         }
+    }
+
+    /// - Parameter first: ordinal of the first device within the notification.
+    func insert(_ row: OutcomeRows, from first: Int, of key: NotificationKey) throws {
+        try database.run(
+            "INSERT INTO outcome_batch (notification, first, count, content) VALUES (?, ?, ?, ?)", key.stored, first, row.count,
+            row.content)
+        guard let removed = row.removed(from: first) else { return }
+        try database.run(
+            "INSERT INTO dead_batch (notification, first, ordinals, content) VALUES (?, ?, ?, ?)", key.stored, removed.first,
+            removed.ordinals, removed.content)
     }
 
     /// Removes some devices of an ended notification, few enough that other changes need not wait long. Returns whether there may be more.

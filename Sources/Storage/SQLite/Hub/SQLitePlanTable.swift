@@ -73,5 +73,5 @@ struct SQLitePlanTable {
         return keys.count
     }
 
-    private static func plan(_ row: SQLRow) throws -> StoredPlan { try PlanRow(row).plan }
+    private static func plan(_ row: SQLiteRow) throws -> StoredPlan { try PlanRow(row).plan }
 }

@@ -117,5 +117,5 @@ struct SQLitePrunedTable {
             read: Self.device)
     }
 
-    private static func device(_ row: SQLRow) throws -> PrunedDevice { try PrunedRow(row).device }
+    private static func device(_ row: SQLiteRow) throws -> PrunedDevice { try PrunedRow(row).device }
 }

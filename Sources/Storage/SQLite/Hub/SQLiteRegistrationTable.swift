@@ -20,8 +20,8 @@ struct SQLiteRegistrationTable {
                 push_variables, installation, secondary_tile) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, hub, put.row, registration.id.text, registration.etag, registration.expiration.milliseconds,
             registration.updatedAt.milliseconds, registration.platform.rawValue, registration.handle.storedText,
-            registration.tags.lazy.map(\.text).joined(separator: ","), template,
-            registration.pushVariables.isEmpty ? nil : JSON(registration.pushVariables).text(), registration.installationID,
+            RegistrationColumns.tags(of: registration), template, RegistrationColumns.pushVariables(of: registration),
+            registration.installationID,
             registration.secondaryTile)
     }
 
@@ -53,7 +53,7 @@ struct SQLiteRegistrationTable {
             "SELECT place, tags FROM registration WHERE hub = ? AND place > ? ORDER BY place LIMIT ?", hub,
             rowNumber.map { Int64($0) } ?? -1, limit
         ) { row in
-            TagsRow(row: try row.rowNumber(0), tags: row.text(1).split(separator: ",").compactMap { Tag(validating: String($0)) })
+            TagsRow(row: try row.rowNumber(0), tags: RegistrationColumns.validTags(row.text(1)))
         }
     }
 
@@ -63,26 +63,14 @@ struct SQLiteRegistrationTable {
     private func registration(at rowNumber: UInt32, _ templates: inout [Int64: RegistrationTemplate]) throws -> Registration? {
         try database.first(
             """
-            SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
-                secondary_tile
-            FROM registration WHERE hub = ? AND place = ?
+            SELECT \(RegistrationColumns.names) FROM registration WHERE hub = ? AND place = ?
             """, hub, rowNumber
-        ) { row in try reading(name(of: row)) { try Self.registration(row, try template(row, &templates)) } }
+        ) { row in try reading(name(of: row)) { try RegistrationColumns.registration(row, try template(row, &templates)) } }
     }
 
-    private func name(of row: SQLRow) -> String { "the registration \(row.text(1)) of hub \(hub)" }
+    private func name(of row: SQLiteRow) -> String { "the registration \(row.text(1)) of hub \(hub)" }
 
-    private static func registration(_ row: SQLRow, _ template: RegistrationTemplate?) throws -> Registration {
-        Registration(
-            id: try RegistrationID(stored: row.text(1)), etag: Int(row.integer(2)), expiration: row.time(3), updatedAt: row.time(4),
-            description: RegistrationDescription(
-                handle: try DeviceHandle(platform: Platform(stored: row.text(5)), stored: row.text(6)),
-                tags: try row.text(7).split(separator: ",").map { try Tag(stored: String($0)) }, template: template,
-                pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:], secondaryTile: row.optional(11, row.text)),
-            installationID: row.optional(10, row.text))
-    }
-
-    private func template(_ row: SQLRow, _ templates: inout [Int64: RegistrationTemplate]) throws -> RegistrationTemplate? {
+    private func template(_ row: SQLiteRow, _ templates: inout [Int64: RegistrationTemplate]) throws -> RegistrationTemplate? {
         guard let key = row.optional(8, row.integer) else { return nil }
         let template = try templates[key] ?? template(key)
         templates[key] = template
@@ -110,7 +98,7 @@ struct SQLiteRegistrationTable {
         let templates = CompiledTemplates()
         var last: (text: String, platform: Platform)?
         try database.each(Self.selectLoaded, hub) { row in
-            try reader.add(name(of: row), of: .registrations, row) { reader in
+            try reader.add(name(of: row), of: .registrations, at: row.integer(0)) { reader in
                 let rowNumber = try row.rowNumber(0)
                 let name = row.text(3)
                 let platform = try last.flatMap { $0.text == name ? $0.platform : nil } ?? Platform(stored: name)

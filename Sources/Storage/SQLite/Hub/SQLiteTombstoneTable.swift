@@ -24,9 +24,9 @@ struct SQLiteTombstoneTable {
         func all(_ condition: String, _ key: String) throws -> [DeletedRegistration] {
             try database.all(
                 """
-                SELECT id, time, reason, detail, platform, handle, expiration, installation FROM departure
+                SELECT \(DeletedRegistration.columns) FROM departure
                 WHERE hub = ?1 AND handle IS NOT NULL AND \(condition) ORDER BY time DESC, id LIMIT ?3
-                """, hub, key, limit, read: Self.deleted)
+                """, hub, key, limit, read: DeletedRegistration.init(stored:))
         }
         switch subject {
         case .installation(let id): return try all("installation = ?2", id)
@@ -34,16 +34,6 @@ struct SQLiteTombstoneTable {
         case .handle(let handle):
             // Handles of different platforms may have the same text.
             return try all("handle = ?2", handle.storedText).filter { $0.handle == handle }
-        }
-    }
-
-    private static func deleted(_ row: SQLRow) throws -> DeletedRegistration {
-        try reading("the departure of the registration \(row.text(0))") {
-            DeletedRegistration(
-                id: try RegistrationID(stored: row.text(0)),
-                tombstone: try RegistrationTombstone(stored: row),
-                handle: try DeviceHandle(platform: Platform(stored: row.text(4)), stored: row.text(5)), expiration: row.time(6),
-                installationID: row.optional(7, row.text))
         }
     }
 
@@ -64,38 +54,5 @@ struct SQLiteTombstoneTable {
                 reader.add(try RegistrationTombstone(stored: row), of: try RegistrationID(stored: row.text(0)))
             }
         }
-    }
-}
-
-extension RegistrationTombstone.Reason {
-    fileprivate var storedText: String {
-        switch self {
-        case .deleted: "deleted"
-        case .expired: "expired"
-        case .invalidHandle: "handleDied"
-        case .installationChanged: "installationChanged"
-        }
-    }
-
-    /// The columns `detail` and `platform` store its parts.
-    fileprivate var report: InvalidHandleReport? {
-        if case .invalidHandle(let report) = self { report } else { nil }
-    }
-}
-
-extension RegistrationTombstone {
-    /// - Parameter row: begins with the columns `id`, `time`, `reason`, `detail` and `platform`.
-    fileprivate init(stored row: SQLRow) throws {
-        let reason: Reason
-        switch row.text(2) {
-        case "deleted": reason = .deleted
-        case "expired": reason = .expired
-        case "handleDied":
-            let platform = try row.optional(4) { try Platform(stored: row.text($0)) }
-            reason = .invalidHandle(InvalidHandleReport(platform, reason: row.optional(3, row.text) ?? ""))
-        case "installationChanged": reason = .installationChanged
-        case let text: throw UnreadableValue(reason: "unknown reason \"\(text)\"")
-        }
-        self.init(reason, at: row.time(1))
     }
 }

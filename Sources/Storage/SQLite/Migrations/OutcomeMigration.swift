@@ -20,7 +20,10 @@ enum OutcomeMigration {
         var batch = OutcomeBatch()
         var first = Position(hub: 0, sequence: 0, ordinal: 0)
         func finish() throws {
-            if !batch.isEmpty { try OutcomeRows(batch).insert(from: Int(first.ordinal), of: try key(of: first), in: database) }
+            if !batch.isEmpty {
+                try SQLiteOutcomeTable(hub: first.hub, database: database)
+                    .insert(OutcomeRows(batch), from: Int(first.ordinal), of: try key(of: first))
+            }
             batch = OutcomeBatch()
         }
         try database.each(
@@ -33,7 +36,7 @@ enum OutcomeMigration {
             let position = Position(hub: row.integer(12), sequence: row.integer(13), ordinal: row.integer(14))
             var next = first
             next.ordinal += Int64(batch.count)
-            if batch.isEmpty || next != position || batch.count == SQLiteOutcomeTable.maximumDevicesInRow {
+            if batch.isEmpty || next != position || batch.count == OutcomeRows.maximumDevices {
                 try finish()
                 first = position
             }
@@ -51,7 +54,7 @@ enum OutcomeMigration {
         try NotificationKey(hub: position.hub, sequence: position.sequence)
     }
 
-    private static func device(_ row: SQLRow) throws -> DeviceOutcome {
+    private static func device(_ row: SQLiteRow) throws -> DeviceOutcome {
         let (outcome, reason) = (try OutcomeName(stored: row.text(5)), row.text(6))
         return DeviceOutcome(
             device: OutcomeDevice(

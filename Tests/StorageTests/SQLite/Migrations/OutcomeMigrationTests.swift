@@ -56,7 +56,7 @@ import Testing
             let device = odd[row]
             odd[row].cause = OutcomeCause(sentence: device.explanation, of: device.outcome, reason: device.reason)
         }
-        let devices = [1: odd, 2: (0..<SQLiteOutcomeTable.maximumDevicesInRow + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
+        let devices = [1: odd, 2: (0..<OutcomeRows.maximumDevices + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
         #expect(odd.count > 50 && odd.contains { $0.isRegistrationRemoved })
         try await old(folder) { database in
             for hub in 1...2 as ClosedRange<Int64> {

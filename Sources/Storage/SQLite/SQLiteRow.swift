@@ -1,15 +1,13 @@
 import GRDBSQLite
 import PushModel
 
-/// The current row of a statement. Columns are counted from 0; values of another type are converted by SQLite.
-struct SQLRow {
+/// The current row of a statement. Values of another type are converted by SQLite.
+struct SQLiteRow: SQLRow {
     let statement: OpaquePointer
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
-
-    func bool(_ column: Int32) -> Bool { integer(column) != 0 }
 
     /// Includes NUL characters, at which C functions would end the text.
     func text(_ column: Int32) -> String {
@@ -29,23 +27,8 @@ struct SQLRow {
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
     }
 
-    func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
-
     func json(_ column: Int32) throws -> JSON {
         guard let start = sqlite3_column_text(statement, column) else { return .null }
         return try JSON(parsing: UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
-    }
-
-    /// The row number of a registration or an installation.
-    func rowNumber(_ column: Int32) throws -> UInt32 {
-        guard let rowNumber = UInt32(exactly: integer(column)) else {
-            throw UnreadableValue(reason: "invalid row number \(integer(column))")
-        }
-        return rowNumber
-    }
-
-    /// Nil for NULL.
-    func optional<Value>(_ column: Int32, _ read: (Int32) throws -> Value) rethrows -> Value? {
-        isNull(column) ? nil : try read(column)
     }
 }

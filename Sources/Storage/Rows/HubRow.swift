@@ -12,7 +12,7 @@ struct HubRow {
 
     init(_ hub: HubRecord) { self.hub = hub }
 
-    init(_ row: SQLRow, _ seal: SecretSeal) throws {
+    init(_ row: some SQLRow, _ seal: SecretSeal) throws {
         hub = try reading("hub \(row.integer(0))") {
             let secrets = try seal.json(row.optional(5, row.bytes), of: .hub(row.integer(0)))
             return HubRecord(

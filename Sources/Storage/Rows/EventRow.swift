@@ -2,14 +2,14 @@ import PushModel
 
 /// A stored hub event. Its details and origin are JSON.
 struct EventRow {
-    /// The columns that `init(_: SQLRow)` reads.
+    /// The columns that `init(_:)` reads.
     static let columns = "number, hub, kind, time, content"
 
     let event: HubEvent
 
     init(_ event: HubEvent) { self.event = event }
 
-    init(_ row: SQLRow) throws {
+    init(_ row: some SQLRow) throws {
         event = try reading("the event \(row.integer(0))") {
             let json = try row.json(4)
             return HubEvent(

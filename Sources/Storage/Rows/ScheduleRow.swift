@@ -10,7 +10,7 @@ struct ScheduleRow {
     init(_ schedule: StoredSchedule) { self.schedule = schedule }
 
     /// - Parameter now: the time up to which due times have been processed if the row has none.
-    init(_ row: SQLRow, startingFrom now: Timestamp) throws {
+    init(_ row: some SQLRow, startingFrom now: Timestamp) throws {
         let name = row.text(0)
         schedule = try reading("the schedule \(name)") {
             let json = try row.json(4)

@@ -4,14 +4,14 @@ import PushModel
 ///
 /// `{"output": "file:///jobs", "import": "file:///jobs/in", "properties": {…}, "failure": "…", "results": {…}}`
 struct JobRow {
-    /// The columns that `init(_: SQLRow, _:)` reads.
+    /// The columns that `init(_:_:)` reads.
     static let columns = "id, kind, status, progress, created_at, updated_at, secrets, hub"
 
     let job: NotificationHubJob
 
     init(_ job: NotificationHubJob) { self.job = job }
 
-    init(_ row: SQLRow, _ seal: SecretSeal) throws {
+    init(_ row: some SQLRow, _ seal: SecretSeal) throws {
         job = try reading("the job \(row.text(0)) of hub \(row.integer(7))") {
             let json = try seal.json(row.bytes(6), of: .job(row.text(0), hub: row.integer(7)))
             return NotificationHubJob(

@@ -4,14 +4,14 @@ import PushModel
 ///
 /// `{"registration": {…}}` or `{"installation": {"id": "…", "user": "…", "tags": […]}}`
 struct PrunedRow {
-    /// The columns that `init(_: SQLRow)` reads.
+    /// The columns that `init(_:)` reads.
     static let columns = "number, time, is_restored, notification, platform, handle, reason, content"
 
     let device: PrunedDevice
 
     init(_ device: PrunedDevice) { self.device = device }
 
-    init(_ row: SQLRow) throws {
+    init(_ row: some SQLRow) throws {
         device = try reading("the pruned device \(row.integer(0))") {
             PrunedDevice(
                 number: row.integer(0), isRestored: row.integer(2) != 0, try Self.subject(of: row.json(7)),

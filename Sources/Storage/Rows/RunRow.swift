@@ -2,14 +2,14 @@ import PushModel
 
 /// A stored flow run. What has no column of its own is JSON; the report is JSON, too.
 struct RunRow {
-    /// The columns that `init(_: SQLRow)` reads.
+    /// The columns that `init(_:)` reads.
     static let columns = "number, flow, key, state, queued_at, ended_at, content, report"
 
     let run: RunRecord
 
     init(_ run: RunRecord) { self.run = run }
 
-    init(_ row: SQLRow) throws {
+    init(_ row: some SQLRow) throws {
         let number = row.integer(0)
         run = try reading("the run \(RunRecord.id(number))") {
             let json = try row.json(6)

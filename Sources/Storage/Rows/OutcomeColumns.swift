@@ -44,7 +44,8 @@ struct OutcomeColumns: Sendable {
     ///
     /// - Parameters:
     ///   - counts: the number of the column; likewise the others.
-    static func read(counts: Int32, nearMisses: Int32, remarks: Int32, of row: SQLRow, into outcome: inout NotificationOutcome) throws {
+    static func read(counts: Int32, nearMisses: Int32, remarks: Int32, of row: some SQLRow, into outcome: inout NotificationOutcome) throws
+    {
         if !row.isNull(counts) { try add(counts: row.json(counts), to: &outcome) }
         if !row.isNull(nearMisses) { outcome.nearMisses = try row.json(nearMisses).storedArray().map { try $0.storedText() } }
         if !row.isNull(remarks) { try add(remarks: row.json(remarks), to: &outcome) }

@@ -5,14 +5,14 @@ import PushModel
 ///
 /// `{"tags": "a && b", "template": {…}, "members": 12, "report": {…}}`
 struct PlanRow {
-    /// The columns that `init(_: SQLRow)` reads.
+    /// The columns that `init(_:)` reads.
     static let columns = "key, subject, content, hub"
 
     let plan: StoredPlan
 
     init(_ plan: StoredPlan) { self.plan = plan }
 
-    init(_ row: SQLRow) throws {
+    init(_ row: some SQLRow) throws {
         let number = NotificationKey(stored: row.integer(0)).sequence
         plan = try reading("the plan \(number) of hub \(row.integer(3))") {
             let json = try row.json(2)

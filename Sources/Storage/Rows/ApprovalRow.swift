@@ -6,14 +6,14 @@ import PushModel
 ///  "reach": {"apns": 12}, "isReachUnknown": true, "note": "…", "moment": 1,
 ///  "decision": {"by": "owner", "at": 1, "reason": "…"}, "notification": "…"}`
 struct ApprovalRow {
-    /// The columns that `init(_: SQLRow)` reads.
+    /// The columns that `init(_:)` reads.
     static let columns = "number, hub, state, requester, fingerprint, idempotency_key, expires_at, content, request"
 
     let approval: Approval
 
     init(_ approval: Approval) { self.approval = approval }
 
-    init(_ row: SQLRow) throws {
+    init(_ row: some SQLRow) throws {
         approval = try reading("the approval \(Approval.id(row.integer(0)))") {
             let json = try row.json(7)
             var approval = Approval(
