@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 # Debian packages needed to build and, below, to test and benchmark.
 PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev tzdata
-TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server procps
+TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server procps postgresql
 COUNT_PACKAGES := valgrind
 DELIVERY_PACKAGES := nghttp2-client libssl-dev openssl
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk

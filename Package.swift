@@ -91,7 +91,9 @@ let package = Package(
                 .embedInCode("Prelude/properties.lua"), .embedInCode("Prelude/repl.lua"),
             ],
             swiftSettings: strict),
-        .target(name: "Storage", dependencies: ["PushModel", "CMalloc", grdb, grdbSQLite, crypto], swiftSettings: strict),
+        .target(name: "Storage", dependencies: ["PushModel", "CMalloc", "CPostgreSQL", grdb, grdbSQLite, crypto], swiftSettings: strict),
+        // PostgreSQL's client library, loaded at run time.
+        .target(name: "CPostgreSQL"),
         .systemLibrary(name: "CMalloc"),
         .target(
             name: "Delivery",
@@ -273,7 +275,9 @@ if part == "bench" {
 }
 if part == "bench-storage" {
     package.products = []
-    package.targets = package.targets.filter { ["PushModel", "PushHub", "CRoaring", "CMalloc", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter {
+        ["PushModel", "PushHub", "CRoaring", "CMalloc", "CPostgreSQL", "Storage"].contains($0.name)
+    }
     package.targets.append(
         .executableTarget(
             name: "StorageBenchmark", dependencies: ["PushModel", "PushHub", "Storage", grdbSQLite], path: "Benchmarks/Storage",
@@ -282,7 +286,7 @@ if part == "bench-storage" {
 if part == "bench-delivery" {
     package.products = []
     package.targets = package.targets.filter {
-        ["PushModel", "PushHub", "CRoaring", "CMalloc", "CNGHTTP2", "Delivery", "Storage"].contains($0.name)
+        ["PushModel", "PushHub", "CRoaring", "CMalloc", "CPostgreSQL", "CNGHTTP2", "Delivery", "Storage"].contains($0.name)
     }
     package.targets.append(
         .executableTarget(
@@ -292,7 +296,7 @@ if part == "bench-delivery" {
 if part == "bench-plugins" {
     package.products = []
     package.targets = package.targets.filter {
-        ["PushModel", "PushHub", "CRoaring", "CMalloc", "CLua", "Lua", "LuaSyntax", "Bindings", "Storage"].contains($0.name)
+        ["PushModel", "PushHub", "CRoaring", "CMalloc", "CPostgreSQL", "CLua", "Lua", "LuaSyntax", "Bindings", "Storage"].contains($0.name)
     }
     package.targets.append(
         .executableTarget(

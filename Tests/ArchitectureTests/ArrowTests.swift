@@ -5,7 +5,7 @@ import Testing
     private static let ours: Set<String> = [
         "CLua", "Lua", "LuaSyntax", "PushModel", "PushHub", "PushBackend", "Bindings", "Storage", "Delivery", "CExpat", "HubWire",
         "RemoteHub", "WebAPI", "Simulators", "PushRuntime", "PushLab", "PushServer", "PushHost", "PushHostKit", "Program", "CRoaring",
-        "CNGHTTP2", "CMalloc",
+        "CNGHTTP2", "CMalloc", "CPostgreSQL",
     ]
     private static let system: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
@@ -18,7 +18,8 @@ import Testing
         "PushBackend": ["PushModel", "Crypto", "Metrics"],
         "Bindings": ["PushModel", "Lua", "LuaSyntax"],
         "CMalloc": [],
-        "Storage": ["PushModel", "CMalloc", "GRDB", "GRDBSQLite", "Crypto", "FoundationEssentials"],
+        "CPostgreSQL": [],
+        "Storage": ["PushModel", "CMalloc", "CPostgreSQL", "GRDB", "GRDBSQLite", "Crypto", "FoundationEssentials"],
         "Delivery": [
             "PushModel", "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOTLS",
             "NIOHTTP1", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",

@@ -245,19 +245,20 @@ import Testing
     }
 
     /// An omission in one engine shows as a difference from the other.
-    @Test func `Both engines return the same results for any operations`() async throws {
+    @Test(arguments: [Engine.sqlite, .postgresql])
+    func `All engines return the same results for any operations`(engine: Engine) async throws {
         let quota = KeyValueQuota(entries: 12, bytes: 420)
         try await Engine.memory.runSpace(quota) { memory throws in
-            try await Engine.sqlite.runSpace(quota) { sqlite throws in
+            try await engine.runSpace(quota) { other throws in
                 let random = SeededRandom(seed: 7)
                 var now = startTime
                 var seen: [String: Int] = [:]
                 for step in 0..<1500 {
                     let operation = Operation(random, now: now)
-                    let (left, right) = (await operation.run(memory), await operation.run(sqlite))
+                    let (left, right) = (await operation.run(memory), await operation.run(other))
                     #expect(left == right, "\(step): \(operation)")
                     seen[String(left.prefix { $0 != "(" && $0 != " " }), default: 0] += 1
-                    #expect(try await memory.usage() == (try await sqlite.usage()), "\(step): \(operation)")
+                    #expect(try await memory.usage() == (try await other.usage()), "\(step): \(operation)")
                     now = now + .milliseconds(Int64(random.next() % 300))
                 }
                 // Every possible result has occurred.

@@ -4,7 +4,7 @@ import Support
 
 /// The storage engines, which have the same contract.
 enum Engine: String, CaseIterable {
-    case memory, sqlite
+    case memory, sqlite, postgresql
 
     /// Runs `work` with an empty engine.
     func run(_ work: (any StorageEngine) async throws -> Void) async throws {
@@ -16,6 +16,12 @@ enum Engine: String, CaseIterable {
             try await work(storage)
             try await storage.close()
             withExtendedLifetime(folder) {}
+        case .postgresql:
+            try await PostgreSQLServer.running().withSchema { address in
+                let storage = try await PostgreSQLStorage.open(address, seal: .test)
+                try await work(storage)
+                await storage.close()
+            }
         }
     }
 

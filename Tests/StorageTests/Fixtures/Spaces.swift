@@ -13,6 +13,12 @@ extension Engine {
             let bench = try await Bench()
             try await work(SQLiteKeyValueSpaces(database: bench.storage.database, quota: quota))
             try await bench.storage.close()
+        case .postgresql:
+            try await PostgreSQLServer.running().withSchema { address in
+                let storage = try await PostgreSQLStorage.open(address, seal: .test)
+                try await work(PostgreSQLKeyValueSpaces(database: storage.database, quota: quota))
+                await storage.close()
+            }
         }
     }
 

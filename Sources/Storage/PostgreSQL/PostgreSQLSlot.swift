@@ -1,0 +1,64 @@
+import Dispatch
+import PushModel
+
+/// A connection with the thread that uses it. Connects when it is used and again after the connection was lost.
+final class PostgreSQLSlot: @unchecked Sendable {
+    // @unchecked: the connection is used only on the queue, which runs one work at a time.
+
+    private let address: PostgreSQLAddress
+    private let limits: PostgreSQLLimits
+    private let queue: DispatchQueue
+    private var connection: PostgreSQLConnection?
+    /// The process of the server behind a connection that was given up. It may still hold locks and store its changes.
+    private var abandoned: PostgreSQLConnection.Backend?
+
+    init(_ address: PostgreSQLAddress, _ limits: PostgreSQLLimits, name: String) {
+        self.address = address
+        self.limits = limits
+        queue = DispatchQueue(label: "PostgreSQL \(name)")
+    }
+
+    /// Runs work on the thread of the connection, after earlier work.
+    func run(_ work: @escaping @Sendable (PostgreSQLSlot) -> Void) { queue.async { work(self) } }
+
+    /// Calls `body` with an open connection. Only within `run`.
+    func withConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+        let connection = try connection ?? connect()
+        defer {
+            if connection.isBroken {
+                abandoned = connection.backend
+                self.connection = nil
+            }
+        }
+        return try body(connection)
+    }
+
+    /// Closes the connection. Only within `run`.
+    func disconnect() { connection = nil }
+
+    private func connect() throws -> PostgreSQLConnection {
+        let connection = try PostgreSQLConnection(to: address, limits)
+        // Otherwise each deadline would leave one more process at the server, and its transaction could still be stored after the caller
+        // has read that it was not.
+        if let abandoned, try isRunning(abandoned, connection, ending: true) {
+            throw PostgreSQLError.lost("the server has not ended an earlier connection yet")
+        }
+        abandoned = nil
+        self.connection = connection
+        return connection
+    }
+
+    /// Whether a process of the server still runs.
+    ///
+    /// - Parameter ending: whether to end it.
+    private func isRunning(_ backend: PostgreSQLConnection.Backend, _ connection: PostgreSQLConnection, ending: Bool) throws -> Bool {
+        let found = try connection.first(
+            """
+            SELECT CASE WHEN $3 THEN pg_terminate_backend(pid::int, $4) ELSE true END FROM pg_stat_activity
+            WHERE pid = $1 AND backend_start::text = $2
+            """, backend.process, backend.startedAt, ending, limits.statement / 2
+        ) { _ in true }
+        guard found != nil, ending else { return found != nil }
+        return try isRunning(backend, connection, ending: false)
+    }
+}

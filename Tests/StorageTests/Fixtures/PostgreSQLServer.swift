@@ -1,0 +1,104 @@
+import Foundation
+import PushModel
+import Support
+import Synchronization
+
+@testable import Storage
+
+/// A temporary PostgreSQL server: one for the whole process, reached only through a socket in its own folder. It ends with the process,
+/// however that ends.
+final class PostgreSQLServer: Sendable {
+    /// The folder of its socket.
+    let folder: String
+    /// Ends the server when it is closed.
+    private let input: FileHandle
+
+    private static let shared = Mutex<Result<PostgreSQLServer, Failure>?>(nil)
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The server, which is started by the first caller.
+    static func running() throws -> PostgreSQLServer {
+        try shared.withLock { shared in
+            let result = shared ?? Result { () throws(Failure) in try PostgreSQLServer() }
+            shared = result
+            return try result.get()
+        }
+    }
+
+    /// Creates a cluster and serves it until standard input ends. The server refuses to run as root.
+    private static let script = """
+        tools=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)
+        PATH="$tools:$PATH"
+        command -v initdb >/dev/null || { echo "initdb is missing: install Debian's package postgresql, or run make setup-tests"; exit 1; }
+        folder=$(mktemp -d /tmp/postgresql-test-XXXXXX) || exit 1
+        trap 'pg_ctl -D "$folder/data" -m immediate -w stop >/dev/null 2>&1; rm -rf "$folder"' EXIT
+        initdb -D "$folder/data" -U tester -A trust -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1 &&
+        pg_ctl -D "$folder/data" -l "$folder/server" -t 120 -w start \\
+          -o "-c listen_addresses= -c unix_socket_directories=$folder -c fsync=off -c max_connections=300 -c max_prepared_transactions=4" \\
+          >>"$folder/log" 2>&1 || { tr '\\n' ' ' <"$folder/log"; exit 1; }
+        echo "ready $folder"
+        read -r line
+        """
+
+    private init() throws(Failure) {
+        let process = Process()
+        let (input, output) = (Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", Self.script]
+        if geteuid() == 0 {
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+            process.arguments = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", "/bin/sh", "-c", Self.script]
+        }
+        process.currentDirectoryURL = URL(fileURLWithPath: "/tmp")
+        (process.standardInput, process.standardOutput, process.standardError) = (input, output, FileHandle.nullDevice)
+        // Otherwise programs that other tests start would keep the server running.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        do {
+            try process.run()
+        } catch {
+            throw Failure(description: "PostgreSQL cannot be started: \(error)")
+        }
+        let answer = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard answer.hasPrefix("ready ") else {
+            throw Failure(description: "PostgreSQL cannot be started: \(answer.trimmingCharacters(in: .whitespacesAndNewlines))")
+        }
+        folder = answer.dropFirst("ready ".count).trimmingCharacters(in: .whitespacesAndNewlines)
+        self.input = input.fileHandleForWriting
+    }
+
+    // MARK: - Databases
+
+    private static let databases = Atomic(0)
+
+    /// Runs `work` with the address of an empty schema, which is removed afterwards.
+    func withSchema(_ work: (PostgreSQLAddress) async throws -> Void) async throws {
+        let name = "test_\(Self.databases.add(1, ordering: .relaxed).newValue)"
+        try await execute("CREATE SCHEMA \(name)")
+        try await work(try address(schema: name))
+        try await execute("SET client_min_messages = warning", "DROP SCHEMA \(name) CASCADE")
+    }
+
+    /// - Parameter parameters: further ones, such as `&user=x`.
+    func address(schema: String = "public", _ parameters: String = "") throws -> PostgreSQLAddress {
+        try PostgreSQLAddress("postgres://tester@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)\(parameters)")
+    }
+
+    /// Runs statements on a connection of their own.
+    func execute(schema: String = "public", _ statements: String...) async throws {
+        let address = try address(schema: schema)
+        try await blocking {
+            let connection = try PostgreSQLConnection(to: address, PostgreSQLLimits())
+            for statement in statements { try connection.run(statement) }
+        }
+    }
+}
+
+/// Runs blocking work on a thread that may be blocked.
+func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+    }
+}
