@@ -9,7 +9,7 @@
 // The version of the library's interface has been 5 since PostgreSQL 8.2; pipelines are in it since PostgreSQL 14.
 static const char LIBRARY[] = "libpq.so.5";
 
-enum { CONNECTION_OK = 0, SQLSTATE = 'C', PRIMARY_MESSAGE = 'M', BINARY = 1 };
+enum { CONNECTION_OK = 0, SQLSTATE = 'C', PRIMARY_MESSAGE = 'M', BINARY = 1, VERBOSE = 2 };
 
 static struct {
     cpg_option *(*PQconninfoParse)(const char *, char **);
@@ -23,6 +23,7 @@ static struct {
     char *(*PQerrorMessage)(const cpg_connection *);
     void (*PQfinish)(cpg_connection *);
     void (*(*PQsetNoticeReceiver)(cpg_connection *, void (*)(void *, const cpg_result *), void *))(void *, const cpg_result *);
+    int (*PQsetErrorVerbosity)(cpg_connection *, int);
     int (*PQsetnonblocking)(cpg_connection *, int);
     int (*PQenterPipelineMode)(cpg_connection *);
     int (*PQsendPrepare)(cpg_connection *, const char *, const char *, int, const uint32_t *);
@@ -50,7 +51,7 @@ static const struct {
 #define FUNCTION(name) {#name, offsetof(__typeof__(pq), name)}
     FUNCTION(PQconninfoParse), FUNCTION(PQconninfoFree), FUNCTION(PQfreemem), FUNCTION(PQconnectStartParams), FUNCTION(PQconnectPoll),
     FUNCTION(PQstatus), FUNCTION(PQsocket), FUNCTION(PQbackendPID), FUNCTION(PQerrorMessage), FUNCTION(PQfinish),
-    FUNCTION(PQsetNoticeReceiver), FUNCTION(PQsetnonblocking), FUNCTION(PQenterPipelineMode), FUNCTION(PQsendPrepare),
+    FUNCTION(PQsetNoticeReceiver), FUNCTION(PQsetErrorVerbosity), FUNCTION(PQsetnonblocking), FUNCTION(PQenterPipelineMode), FUNCTION(PQsendPrepare),
     FUNCTION(PQsendQueryPrepared), FUNCTION(PQpipelineSync), FUNCTION(PQflush), FUNCTION(PQconsumeInput), FUNCTION(PQisBusy),
     FUNCTION(PQgetResult), FUNCTION(PQclear), FUNCTION(PQresultStatus), FUNCTION(PQresultErrorField), FUNCTION(PQntuples),
     FUNCTION(PQnfields), FUNCTION(PQcmdTuples), FUNCTION(PQgetvalue), FUNCTION(PQgetlength), FUNCTION(PQgetisnull),
@@ -103,7 +104,9 @@ static void drop(void *context, const cpg_result *notice) {
 
 cpg_connection *cpg_connect_start(const char *const *keywords, const char *const *values) {
     cpg_connection *connection = pq.PQconnectStartParams(keywords, values, 0);
-    if (connection != NULL) pq.PQsetNoticeReceiver(connection, drop, NULL);
+    if (connection == NULL) return NULL;
+    pq.PQsetNoticeReceiver(connection, drop, NULL);
+    pq.PQsetErrorVerbosity(connection, VERBOSE);
     return connection;
 }
 

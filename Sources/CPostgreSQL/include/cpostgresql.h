@@ -38,7 +38,7 @@ cpg_option *cpg_parse(const char *text, char **error);
 void cpg_free_options(cpg_option *options);
 void cpg_free_text(char *text);
 
-// A connection whose notices are dropped.
+// A connection whose notices are dropped, and whose refusals have their SQLSTATE in their text.
 cpg_connection *cpg_connect_start(const char *const *keywords, const char *const *values);
 int cpg_connect_poll(cpg_connection *connection);
 // Whether the connection can be used.

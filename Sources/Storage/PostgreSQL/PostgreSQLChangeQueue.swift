@@ -117,7 +117,7 @@ final class PostgreSQLChangeQueue: Sendable {
 
     private func commit(_ group: ArraySlice<Change>, on slot: PostgreSQLSlot) {
         do {
-            let settled = try slot.withConnection { connection in
+            let settled = try slot.retryingLost { connection in
                 try Self.repeating { try connection.transaction(.change) { try self.perform(group, on: connection) } }
             }
             for finish in settled { finish() }

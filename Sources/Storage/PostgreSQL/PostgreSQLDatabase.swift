@@ -6,8 +6,8 @@ final class PostgreSQLDatabase: Sendable {
     let name: String
     /// Seals and opens the secrets in the database.
     let seal: SecretSeal
-    private let queue: PostgreSQLChangeQueue
-    private let readers: PostgreSQLReaders
+    let queue: PostgreSQLChangeQueue
+    let readers: PostgreSQLReaders
 
     /// Opens a database and creates or migrates its tables.
     ///

@@ -28,7 +28,7 @@ struct PostgreSQLMigrator {
                 CREATE TABLE IF NOT EXISTS schema_version (
                     key bigint PRIMARY KEY CHECK (key = 1), version bigint NOT NULL, bearable_by bigint NOT NULL)
                 """)
-        } catch let error as PostgreSQLError where ["42P07", "23505"].contains(error.state) {
+        } catch let error as PostgreSQLError where ["42P07", "42710", "23505"].contains(error.state) {
             // Another program that started at the same time has created it.
         }
     }

@@ -31,7 +31,7 @@ final class PostgreSQLReaders: Sendable {
             let work = Work(
                 perform: { slot in
                     continuation.resume(
-                        returning: Result { try slot.withConnection { connection in try account.measure { try body(connection) } } })
+                        returning: Result { try slot.retryingLost { connection in try account.measure { try body(connection) } } })
                 }, fail: { continuation.resume(returning: .failure($0)) })
             let (slot, refusal) = state.withLock { state -> (PostgreSQLSlot?, PostgreSQLError?) in
                 if state.isClosed { return (nil, .lost("it is closed")) }
@@ -44,6 +44,9 @@ final class PostgreSQLReaders: Sendable {
             if let slot { start(work, on: slot) }
         }
     }
+
+    /// Number of reads that wait for a connection.
+    var waiting: Int { state.withLock { $0.waiting.count } }
 
     private func start(_ work: Work, on slot: PostgreSQLSlot) {
         slot.run { slot in

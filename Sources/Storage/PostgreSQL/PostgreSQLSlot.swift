@@ -2,15 +2,14 @@ import Dispatch
 import PushModel
 
 /// A connection with the thread that uses it. Connects when it is used and again after the connection was lost.
+// @unchecked: the connection is used only on the queue, which runs one piece of work at a time.
 final class PostgreSQLSlot: @unchecked Sendable {
-    // @unchecked: the connection is used only on the queue, which runs one work at a time.
-
     private let address: PostgreSQLAddress
     private let limits: PostgreSQLLimits
     private let queue: DispatchQueue
     private var connection: PostgreSQLConnection?
-    /// The process of the server behind a connection that was given up. It may still hold locks and store its changes.
-    private var abandoned: PostgreSQLConnection.Backend?
+    /// The processes of the server behind connections that were given up. They may still hold locks and store their changes.
+    private var abandoned: [PostgreSQLConnection.Backend] = []
 
     init(_ address: PostgreSQLAddress, _ limits: PostgreSQLLimits, name: String) {
         self.address = address
@@ -24,13 +23,28 @@ final class PostgreSQLSlot: @unchecked Sendable {
     /// Calls `body` with an open connection. Only within `run`.
     func withConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
         let connection = try connection ?? connect()
-        defer {
-            if connection.isBroken {
-                abandoned = connection.backend
-                self.connection = nil
-            }
-        }
+        defer { giveUpIfBroken(connection) }
         return try body(connection)
+    }
+
+    /// Calls `body` with an open connection, again with a new one if the connection turns out to be lost, as after a restart of the server.
+    /// Not after a deadline, and not once something was answered. Only within `run`.
+    func retryingLost<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+        guard let connection else { return try withConnection(body) }
+        let answers = connection.answers
+        do {
+            return try withConnection(body)
+        } catch let error as PostgreSQLError
+            where connection.isBroken && connection.answers == answers && !error.isUnknown && !error.isDeadline
+        {
+            return try withConnection(body)
+        }
+    }
+
+    private func giveUpIfBroken(_ connection: PostgreSQLConnection) {
+        guard connection.isBroken else { return }
+        abandoned.append(connection.backend)
+        self.connection = nil
     }
 
     /// Closes the connection. Only within `run`.
@@ -40,10 +54,13 @@ final class PostgreSQLSlot: @unchecked Sendable {
         let connection = try PostgreSQLConnection(to: address, limits)
         // Otherwise each deadline would leave one more process at the server, and its transaction could still be stored after the caller
         // has read that it was not.
-        if let abandoned, try isRunning(abandoned, connection, ending: true) {
-            throw PostgreSQLError.lost("the server has not ended an earlier connection yet")
+        defer { giveUpIfBroken(connection) }
+        for backend in abandoned {
+            guard try !isRunning(backend, connection, ending: true) else {
+                throw PostgreSQLError.lost("the server has not ended an earlier connection yet")
+            }
         }
-        abandoned = nil
+        abandoned = []
         self.connection = connection
         return connection
     }

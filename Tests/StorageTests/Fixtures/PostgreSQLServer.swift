@@ -12,6 +12,7 @@ final class PostgreSQLServer: Sendable {
     let folder: String
     /// Ends the server when it is closed.
     private let input: FileHandle
+    private let output: FileHandle
 
     private static let shared = Mutex<Result<PostgreSQLServer, Failure>?>(nil)
 
@@ -36,11 +37,16 @@ final class PostgreSQLServer: Sendable {
         folder=$(mktemp -d /tmp/postgresql-test-XXXXXX) || exit 1
         trap 'pg_ctl -D "$folder/data" -m immediate -w stop >/dev/null 2>&1; rm -rf "$folder"' EXIT
         initdb -D "$folder/data" -U tester -A trust -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1 &&
+        { echo "listen_addresses = ''"; echo "unix_socket_directories = '$folder'"; echo "fsync = off"; echo "max_connections = 300"; } \\
+          >>"$folder/data/postgresql.conf" &&
         pg_ctl -D "$folder/data" -l "$folder/server" -t 120 -w start \\
-          -o "-c listen_addresses= -c unix_socket_directories=$folder -c fsync=off -c max_connections=300 -c max_prepared_transactions=4" \\
           >>"$folder/log" 2>&1 || { tr '\\n' ' ' <"$folder/log"; exit 1; }
+        createuser -h "$folder" -U tester server >>"$folder/log" 2>&1 || { tr '\\n' ' ' <"$folder/log"; exit 1; }
         echo "ready $folder"
-        read -r line
+        while read -r mode; do
+            pg_ctl -D "$folder/data" -m "$mode" -w stop >>"$folder/log" 2>&1
+            pg_ctl -D "$folder/data" -l "$folder/server" -t 120 -w start >>"$folder/log" 2>&1 && echo ready
+        done
         """
 
     private init() throws(Failure) {
@@ -66,7 +72,20 @@ final class PostgreSQLServer: Sendable {
             throw Failure(description: "PostgreSQL cannot be started: \(answer.trimmingCharacters(in: .whitespacesAndNewlines))")
         }
         folder = answer.dropFirst("ready ".count).trimmingCharacters(in: .whitespacesAndNewlines)
-        self.input = input.fileHandleForWriting
+        (self.input, self.output) = (input.fileHandleForWriting, output.fileHandleForReading)
+    }
+
+    /// A server for one test, which may restart it. It ends when it is released.
+    static func own() async throws -> PostgreSQLServer { try await blocking { try PostgreSQLServer() } }
+
+    /// Ends all processes of the server without a shutdown, as if they had crashed, and starts it again.
+    func crash() async throws {
+        try await blocking { [self] in
+            try input.write(contentsOf: Array("immediate\n".utf8))
+            guard String(decoding: output.availableData, as: UTF8.self) == "ready\n" else {
+                throw Failure(description: "PostgreSQL cannot be started again")
+            }
+        }
     }
 
     // MARK: - Databases
@@ -76,14 +95,14 @@ final class PostgreSQLServer: Sendable {
     /// Runs `work` with the address of an empty schema, which is removed afterwards.
     func withSchema(_ work: (PostgreSQLAddress) async throws -> Void) async throws {
         let name = "test_\(Self.databases.add(1, ordering: .relaxed).newValue)"
-        try await execute("CREATE SCHEMA \(name)")
-        try await work(try address(schema: name))
+        try await execute("CREATE SCHEMA \(name) AUTHORIZATION server")
+        try await work(try address(schema: name, user: "server"))
         try await execute("SET client_min_messages = warning", "DROP SCHEMA \(name) CASCADE")
     }
 
-    /// - Parameter parameters: further ones, such as `&user=x`.
-    func address(schema: String = "public", _ parameters: String = "") throws -> PostgreSQLAddress {
-        try PostgreSQLAddress("postgres://tester@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)\(parameters)")
+    /// - Parameter user: `tester`, who may do everything, or `server`, who owns the schemas of tests.
+    func address(schema: String = "public", user: String = "tester") throws -> PostgreSQLAddress {
+        try PostgreSQLAddress("postgres://\(user)@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)")
     }
 
     /// Runs statements on a connection of their own.
@@ -93,12 +112,5 @@ final class PostgreSQLServer: Sendable {
             let connection = try PostgreSQLConnection(to: address, PostgreSQLLimits())
             for statement in statements { try connection.run(statement) }
         }
-    }
-}
-
-/// Runs blocking work on a thread that may be blocked.
-func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
     }
 }

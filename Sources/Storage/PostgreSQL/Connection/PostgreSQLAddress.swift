@@ -44,6 +44,10 @@ package struct PostgreSQLAddress: Sendable, CustomStringConvertible {
             return part("host", hosts) + part("hostaddr", addresses) + part("port", ports) + shared
         }
         let database = parameters.first { $0.key == "dbname" }?.value ?? ""
+        // Otherwise, parts of the password would be taken for these, and would be shown.
+        guard !(hosts + [database]).contains(where: { $0.contains("@") }), ports.allSatisfy({ $0.isEmpty || UInt16($0) != nil }) else {
+            throw Self.invalid("its user or password has a character that must be written with %")
+        }
         description = "\(servers.map(Self.name(of:)).joined(separator: ","))/\(database)"
     }
 

@@ -20,6 +20,8 @@ final class PostgreSQLConnection {
     private var pending: [PostgreSQLStatement] = []
     /// Number of statements so far that may have changed something.
     private(set) var writes = 0
+    /// Number of messages so far that were answered.
+    private(set) var answers = 0
     /// Whether the connection was lost, or did not answer in time.
     private(set) var isBroken = false
     private(set) var backend = Backend(process: 0, startedAt: "")
@@ -54,7 +56,7 @@ final class PostgreSQLConnection {
             var state = CPG_POLL_WRITING
             while state == CPG_POLL_READING || state == CPG_POLL_WRITING {
                 let isReady = cpg_wait(cpg_socket(handle), state == CPG_POLL_READING ? 1 : 2, limits.connecting) != 0
-                guard isReady else { throw PostgreSQLError.lost("\(name) does not answer") }
+                guard isReady else { throw PostgreSQLError.late("\(name) does not answer") }
                 state = Int(cpg_connect_poll(handle))
             }
             guard state == CPG_POLL_OK else { throw refusal(String(cString: cpg_error(handle)), by: name) }
@@ -68,14 +70,20 @@ final class PostgreSQLConnection {
         }
     }
 
-    /// The error for a connection that was refused. libpq gives its state only in words.
+    /// The error for a connection that was refused, whose text has lines like `… failed: FATAL:  28P01: password authentication failed`.
     private static func refusal(_ text: String, by server: String) -> PostgreSQLError {
-        let message = text.split(separator: "\n").last.map(String.init) ?? "\(server) refuses the connection"
-        let states = [
-            ("authentication failed", "28P01"), ("no password supplied", "28P01"), ("no pg_hba.conf entry", "28000"),
-            ("role \"", "28000"), ("database \"", "3D000"), ("too many clients", "53300"), ("remaining connection slots", "53300"),
-        ]
-        return PostgreSQLError(state: states.first { message.contains($0.0) }?.1 ?? "", message: message)
+        let lines = text.split(separator: "\n")
+        for line in lines {
+            let parts = line.split(separator: ": ").map { $0.drop { $0 == " " } }
+            guard let index = parts.firstIndex(where: isState), index > 0 else { continue }
+            return PostgreSQLError(state: String(parts[index]), message: parts[(index + 1)...].joined(separator: ": "))
+        }
+        return .lost(lines.first.map(String.init) ?? "\(server) refuses the connection")
+    }
+
+    /// Whether a part of a message is a SQLSTATE: five capital letters and digits, unlike the word for the severity.
+    private static func isState(_ part: Substring) -> Bool {
+        part.utf8.count == 5 && part.allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) } && part.contains(where: \.isNumber)
     }
 
     private func setUp() throws {
@@ -176,7 +184,9 @@ final class PostgreSQLConnection {
         let statements = pending + [statement]
         pending = []
         do {
-            return try exchange(statements)
+            let result = try exchange(statements)
+            answers += 1
+            return result
         } catch let error as PostgreSQLError {
             if error.endsConnection { isBroken = true }
             throw error
@@ -247,7 +257,7 @@ final class PostgreSQLConnection {
     @discardableResult
     private func wait(for events: Int32) throws -> Int32 {
         let ready = cpg_wait(cpg_socket(handle), events, limits.answer)
-        guard ready != 0 else { throw PostgreSQLError.lost("the server does not answer") }
+        guard ready != 0 else { throw PostgreSQLError.late("the server does not answer") }
         return ready
     }
 

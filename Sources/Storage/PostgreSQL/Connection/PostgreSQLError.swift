@@ -8,8 +8,12 @@ struct PostgreSQLError: Error {
     var message: String
     /// Whether the statement that ends a transaction was sent and its answer is missing: the changes may have been stored.
     var isUnknown = false
+    /// Whether the server has not answered in time.
+    var isDeadline = false
 
     static func lost(_ message: String) -> PostgreSQLError { PostgreSQLError(state: "", message: message) }
+
+    static func late(_ message: String) -> PostgreSQLError { PostgreSQLError(state: "", message: message, isDeadline: true) }
 
     /// Whether the connection cannot be used any longer: it is lost, the server ends, or it has become a standby.
     var endsConnection: Bool {

@@ -1,4 +1,4 @@
-/// How long a database may take. In milliseconds.
+/// Limits of the use of a database. Times are in milliseconds.
 package struct PostgreSQLLimits: Sendable {
     /// The longest wait for a server while connecting.
     var connecting: Int32 = 3_000

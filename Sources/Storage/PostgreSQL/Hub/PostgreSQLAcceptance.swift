@@ -10,12 +10,14 @@ struct PostgreSQLAcceptance: Sendable {
     /// rest.
     static func perform(_ acceptances: [PostgreSQLAcceptance], on connection: PostgreSQLConnection) throws -> [@Sendable () -> Void] {
         let missing = try missingPlans(of: acceptances.map(\.row), on: connection)
-        let storable = acceptances.filter { !isBound($0.row, to: missing) }
-        let stored = try insert(storable.map(\.row), on: connection)
+        // Of two with the same number, the first is stored.
+        var numbers: Set<Key> = []
+        let storable = acceptances.filter { !isBound($0.row, to: missing) && numbers.insert(Key($0.row)).inserted }
+        var stored = try insert(storable.map(\.row), on: connection)
         return try acceptances.map { acceptance in
             let row = acceptance.row
-            let key = Key(hub: row.hub, sequence: row.notification.sequence)
-            if stored.contains(key), !isBound(row, to: missing) { return acceptance.settle(.success(.accepted)) }
+            let key = Key(row)
+            if !isBound(row, to: missing), stored.remove(key) != nil { return acceptance.settle(.success(.accepted)) }
             let table = PostgreSQLNotificationTable(hub: row.hub, database: connection)
             if let idempotency = row.notification.idempotency, let known = try table.acceptance(under: idempotency) {
                 return acceptance.settle(.success(known))
@@ -31,6 +33,10 @@ struct PostgreSQLAcceptance: Sendable {
     private struct Key: Hashable {
         let hub: Int64
         let sequence: Int64
+
+        init(hub: Int64, sequence: Int64) { (self.hub, self.sequence) = (hub, sequence) }
+
+        init(_ row: PostgreSQLNotificationRow) { self.init(hub: row.hub, sequence: row.notification.sequence) }
     }
 
     /// The plans that notifications are bound to and that are not stored. From here on, the others are not deleted until their

@@ -11,7 +11,7 @@ struct PostgreSQLRegistrationTable {
 
     // MARK: - Changes
 
-    /// What is stored in a row before a change.
+    /// The content of a row before a change, as far as changes need it.
     struct Stored {
         let id: String
         let template: Int64?
