@@ -6,12 +6,16 @@ struct PostgreSQLMigrator {
     let database: String
     var steps = PostgreSQLSchema.steps
 
+    /// PostgreSQL 14.
+    private static let oldestServer = 140_000
+
     /// Creates the tables or migrates those of an older version, step by step, and records the key of the secrets. Programs of the version
     /// before may use the database meanwhile and afterwards.
     ///
     /// Throws `storage.newer_schema` (500) if the tables have changed beyond what this version can use, and `storage.sealed` (409) if the
     /// secrets were sealed with another key.
     func migrate(_ connection: PostgreSQLConnection, _ seal: SecretSeal) throws {
+        try checkServer(connection)
         let isNew = try connection.first("SELECT to_regclass('schema_version') IS NULL") { $0.bool(0) } ?? true
         if isNew { try createVersion(connection) }
         try connection.run("INSERT INTO schema_version VALUES (1, 0, 0) ON CONFLICT DO NOTHING")
@@ -19,6 +23,26 @@ struct PostgreSQLMigrator {
         try PostgreSQLChangeQueue.repeating {
             try connection.transaction(.change) { try record(seal, connection) }
         }
+    }
+
+    /// Throws `storage.unavailable` (400) for a database that cannot store every text, and for a server that lacks functions.
+    private func checkServer(_ connection: PostgreSQLConnection) throws {
+        let server = try connection.first("SELECT current_setting('server_encoding'), current_setting('server_version_num')::int") {
+            (encoding: $0.text(0), version: $0.integer(1))
+        }
+        guard let server else { return }
+        guard server.encoding == "UTF8" else {
+            throw unusable(
+                "the database \(database) stores texts in \(server.encoding)",
+                hint: "create it with the encoding UTF8: createdb -E UTF8 -T template0")
+        }
+        guard server.version >= Self.oldestServer else {
+            throw unusable("the server of the database \(database) is older than PostgreSQL 14", hint: "upgrade the server")
+        }
+    }
+
+    private func unusable(_ message: String, hint: String) -> PushError {
+        PushError("storage.unavailable", message, hint: hint, status: 400)
     }
 
     private func createVersion(_ connection: PostgreSQLConnection) throws {

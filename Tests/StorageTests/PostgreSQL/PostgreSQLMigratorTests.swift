@@ -54,6 +54,15 @@ import Testing
         }
     }
 
+    @Test func `A database that cannot store every text is rejected with the way to create one that can`() async throws {
+        let server = try PostgreSQLServer.running()
+        try await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+        let address = try PostgreSQLAddress("postgres://tester@/latin?host=\(server.folder)")
+        let error = await refusal { try await PostgreSQLStorage.open(address, seal: .test) }
+        #expect(error?.code == "storage.unavailable" && error?.status == 400 && error?.isRetryable == false)
+        #expect(error?.message.contains("LATIN1") == true && error?.hint?.contains("UTF8") == true)
+    }
+
     @Test func `A step that fails changes nothing`() async throws {
         try await PostgreSQLServer.running().withSchema { address in
             #expect(await migrate(address, Self.steps) == nil)
