@@ -1,4 +1,4 @@
-/// How much a property is tried.
+/// Limits of the cases that a property tries.
 package struct PropertyLimits: Sendable, Equatable {
     /// Number of generated cases.
     package var cases: Int

@@ -28,7 +28,7 @@ struct PropertySearch<Result: Sendable> {
         case failed(Failure)
     }
 
-    /// What distinguishes failures: a smaller case must fail with the same code at the same line.
+    /// The identity of a failure: a smaller case must fail with the same code at the same line.
     struct Failure: Sendable, Equatable {
         var code: String
         var location: SourceLocation?
@@ -59,8 +59,8 @@ struct PropertySearch<Result: Sendable> {
         var shrinks = 0
     }
 
-    /// Unsuitable cases per case that is run.
-    private static var patience: Int { 10 }
+    /// Maximum number of unsuitable cases per case that is run.
+    private static var discardedPerCase: Int { 10 }
 
     func outcome() async throws(PushError) -> Outcome {
         var (held, unsuitable): (Result?, Result?)
@@ -91,7 +91,7 @@ struct PropertySearch<Result: Sendable> {
             case .discarded:
                 discarded += 1
                 unsuitable = attempt.result
-                if discarded > Self.patience * limits.cases { return .starved(attempt.result, cases: number) }
+                if discarded > Self.discardedPerCase * limits.cases { return .starved(attempt.result, cases: number) }
             case .failed(let failure):
                 let finding = FailingCase(result: attempt.result, text: draws.text, cases: number + 1)
                 guard !failure.isFinal else { return .failed(finding) }

@@ -48,13 +48,16 @@ package struct ReferenceIndex: Sendable {
     private func meanings(of text: String, _ word: String) -> [ReferenceTopic] {
         let own = all.filter { !$0.isNote }
         let short = own.filter { !$0.isError && $0.shortName.lowercased() == word }
-        if !short.isEmpty { return short }
+        // A generator has the name of what it generates, which the word alone means.
+        let direct = short.filter { !$0.name.hasPrefix("push.gen.") }
+        if !direct.isEmpty { return direct }
         // As the list of all areas writes it: `tag.*`.
         if word.hasSuffix(".*") { return own.filter { $0.group == String(word.dropLast(2)) } }
         let prefixed = word.hasSuffix(".") ? all.filter { $0.name.hasPrefix(word) } : []
         if !prefixed.isEmpty { return prefixed }
         let area = own.filter { $0.group == word }
         if area.count > 1 { return area + ReferenceSearch(all).notes(about: word) }
+        if !short.isEmpty { return short }
         // A name as a push service writes it. A plain word or a search word may mean more than the topic it names.
         let isSpecific = text.contains { !$0.isLowercase } && SearchWords.names(for: text).isEmpty
         let key = ReferenceSearch.key(of: text)

@@ -11,7 +11,7 @@ struct UsageError {
 
     private static let management: Set<String> = [
         "hub", "key", "user", "plan", "send", "notification", "trace", "devices", "pruned", "apns", "plugin", "tags", "audit", "approvals",
-        "doctor",
+        "doctor", "status", "version",
         "flows", "runs", "schedule",
     ]
 

@@ -93,7 +93,7 @@ import Testing
             ("misuse(", [.misuse, .program]), ("failure(", [.failure, .log]),
             ("PushError(", [.failure, .refusal, .answer, .breakdown, .log, .line, .test, .program]),
             ("FlowWarning(code:", [.warning]), ("\"misuse\",", [.misuse]), ("kind=\"misuse\",code=", [.misuse]),
-            ("kind=\"failure\",code=", [.failure]), ("kind:.budget,code:", [.budget]),
+            ("kind=\"failure\",code=", [.failure, .test]), ("kind:.budget,code:", [.budget]),
             ("kind:.failure,code:", [.failure, .log, .test, .program]),
             ("kind:.misuse,code:", [.misuse, .program]), ("kind:.runtime,code:", [.runtime]), ("kind:.cancelled,code:", [.cancelled]),
         ]

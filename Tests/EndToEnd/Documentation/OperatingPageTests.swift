@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: [
         ("automation", "server", "lab: on\n", 15),
         ("operating", "server", "lab: on\n", 13), ("planning", "planning", "lab: on\n", 11), ("credentials", "credentials", "", 6),
-        ("tracing", "server", "lab: on\n", 8), ("backups", "server", "lab: on\n", 2),
+        ("tracing", "server", "lab: on\n", 7), ("backups", "server", "lab: on\n", 2),
         ("approvals-and-audit", "server", "guard: { ceiling: 2 }\nlab: on\n", 17),
     ])
     func `Every command prints what the page shows`(page: String, word: String, settings: String, least: Int) async throws {
