@@ -18,6 +18,7 @@ static struct {
     cpg_connection *(*PQconnectStartParams)(const char *const *, const char *const *, int);
     int (*PQconnectPoll)(cpg_connection *);
     int (*PQstatus)(const cpg_connection *);
+    int (*PQconnectionNeedsPassword)(const cpg_connection *);
     int (*PQsocket)(const cpg_connection *);
     int (*PQbackendPID)(const cpg_connection *);
     char *(*PQerrorMessage)(const cpg_connection *);
@@ -50,11 +51,12 @@ static const struct {
 } functions[] = {
 #define FUNCTION(name) {#name, offsetof(__typeof__(pq), name)}
     FUNCTION(PQconninfoParse), FUNCTION(PQconninfoFree), FUNCTION(PQfreemem), FUNCTION(PQconnectStartParams), FUNCTION(PQconnectPoll),
-    FUNCTION(PQstatus), FUNCTION(PQsocket), FUNCTION(PQbackendPID), FUNCTION(PQerrorMessage), FUNCTION(PQfinish),
-    FUNCTION(PQsetNoticeReceiver), FUNCTION(PQsetErrorVerbosity), FUNCTION(PQsetnonblocking), FUNCTION(PQenterPipelineMode), FUNCTION(PQsendPrepare),
-    FUNCTION(PQsendQueryPrepared), FUNCTION(PQpipelineSync), FUNCTION(PQflush), FUNCTION(PQconsumeInput), FUNCTION(PQisBusy),
-    FUNCTION(PQgetResult), FUNCTION(PQclear), FUNCTION(PQresultStatus), FUNCTION(PQresultErrorField), FUNCTION(PQntuples),
-    FUNCTION(PQnfields), FUNCTION(PQcmdTuples), FUNCTION(PQgetvalue), FUNCTION(PQgetlength), FUNCTION(PQgetisnull),
+    FUNCTION(PQstatus), FUNCTION(PQconnectionNeedsPassword), FUNCTION(PQsocket), FUNCTION(PQbackendPID), FUNCTION(PQerrorMessage),
+    FUNCTION(PQfinish), FUNCTION(PQsetNoticeReceiver), FUNCTION(PQsetErrorVerbosity), FUNCTION(PQsetnonblocking),
+    FUNCTION(PQenterPipelineMode), FUNCTION(PQsendPrepare), FUNCTION(PQsendQueryPrepared), FUNCTION(PQpipelineSync), FUNCTION(PQflush),
+    FUNCTION(PQconsumeInput), FUNCTION(PQisBusy), FUNCTION(PQgetResult), FUNCTION(PQclear), FUNCTION(PQresultStatus),
+    FUNCTION(PQresultErrorField), FUNCTION(PQntuples), FUNCTION(PQnfields), FUNCTION(PQcmdTuples), FUNCTION(PQgetvalue),
+    FUNCTION(PQgetlength), FUNCTION(PQgetisnull),
 #undef FUNCTION
 };
 
@@ -112,6 +114,7 @@ cpg_connection *cpg_connect_start(const char *const *keywords, const char *const
 
 int cpg_connect_poll(cpg_connection *connection) { return pq.PQconnectPoll(connection); }
 int cpg_is_open(const cpg_connection *connection) { return pq.PQstatus(connection) == CONNECTION_OK; }
+int cpg_needs_password(const cpg_connection *connection) { return pq.PQconnectionNeedsPassword(connection); }
 int cpg_socket(const cpg_connection *connection) { return pq.PQsocket(connection); }
 int cpg_backend(const cpg_connection *connection) { return pq.PQbackendPID(connection); }
 const char *cpg_error(const cpg_connection *connection) { return pq.PQerrorMessage(connection); }

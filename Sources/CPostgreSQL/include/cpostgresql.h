@@ -43,6 +43,8 @@ cpg_connection *cpg_connect_start(const char *const *keywords, const char *const
 int cpg_connect_poll(cpg_connection *connection);
 // Whether the connection can be used.
 int cpg_is_open(const cpg_connection *connection);
+// Whether the server wants a password and there is none.
+int cpg_needs_password(const cpg_connection *connection);
 int cpg_socket(const cpg_connection *connection);
 int cpg_backend(const cpg_connection *connection);
 const char *cpg_error(const cpg_connection *connection);

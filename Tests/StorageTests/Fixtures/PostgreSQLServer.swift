@@ -39,6 +39,7 @@ final class PostgreSQLServer: Sendable {
         initdb -D "$folder/data" -U tester -A trust -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1 &&
         { echo "listen_addresses = ''"; echo "unix_socket_directories = '$folder'"; echo "fsync = off"; echo "max_connections = 300"; } \\
           >>"$folder/data/postgresql.conf" &&
+        sed -i '1i local all guarded scram-sha-256' "$folder/data/pg_hba.conf" &&
         pg_ctl -D "$folder/data" -l "$folder/server" -t 120 -w start \\
           >>"$folder/log" 2>&1 || { tr '\\n' ' ' <"$folder/log"; exit 1; }
         createuser -h "$folder" -U tester server >>"$folder/log" 2>&1 || { tr '\\n' ' ' <"$folder/log"; exit 1; }
@@ -100,6 +101,8 @@ final class PostgreSQLServer: Sendable {
         try await execute("SET client_min_messages = warning", "DROP SCHEMA \(name) CASCADE")
     }
 
+    /// The user `guarded`, if it is created, needs its password.
+    ///
     /// - Parameter user: `tester`, who may do everything, or `server`, who owns the schemas of tests.
     func address(schema: String = "public", user: String = "tester") throws -> PostgreSQLAddress {
         try PostgreSQLAddress("postgres://\(user)@/postgres?host=\(folder)&options=-csearch_path%3D\(schema)")

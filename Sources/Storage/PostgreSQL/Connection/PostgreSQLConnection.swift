@@ -59,7 +59,10 @@ final class PostgreSQLConnection {
                 guard isReady else { throw PostgreSQLError.late("\(name) does not answer") }
                 state = Int(cpg_connect_poll(handle))
             }
-            guard state == CPG_POLL_OK else { throw refusal(String(cString: cpg_error(handle)), by: name) }
+            guard state == CPG_POLL_OK else {
+                if cpg_needs_password(handle) != 0 { throw PostgreSQLError(state: "28P01", message: "\(name) wants a password") }
+                throw refusal(String(cString: cpg_error(handle)), by: name)
+            }
             guard cpg_set_nonblocking(handle) != 0, cpg_enter_pipeline(handle) != 0 else {
                 throw PostgreSQLError.lost(String(cString: cpg_error(handle)))
             }

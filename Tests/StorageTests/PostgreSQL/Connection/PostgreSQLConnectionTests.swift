@@ -1,3 +1,4 @@
+import Glibc
 import PushModel
 import Support
 import Testing
@@ -117,6 +118,29 @@ import Testing
             }
             #expect(error?.state == code, "\(url): \(error?.message ?? "")")
         }
+    }
+
+    @Test func `A password comes from the URL or from a file, and a wrong one is named as the reason`() async throws {
+        let server = try PostgreSQLServer.running()
+        try await server.execute("CREATE ROLE guarded LOGIN PASSWORD 's3cr3t:/@'")
+        let (folder, limits) = (try Folder(), PostgreSQLLimits())
+        try folder.write(Array(#"*:*:*:guarded:s3cr3t\:/@"#.utf8), to: "passwords")
+        #expect(chmod(folder.file("passwords"), 0o600) == 0)
+        let right = try PostgreSQLAddress("postgres://guarded:s3cr3t%3A%2F%40@/postgres?host=\(server.folder)")
+        let file = try PostgreSQLAddress("postgres://guarded@/postgres?host=\(server.folder)&passfile=\(folder.file("passwords"))")
+        let wrong = try PostgreSQLAddress("postgres://guarded:other@/postgres?host=\(server.folder)")
+        let missing = try PostgreSQLAddress("postgres://guarded@/postgres?host=\(server.folder)&passfile=/none")
+        try await blocking { () throws in
+            for address in [right, file] {
+                #expect(try PostgreSQLConnection(to: address, limits).first("SELECT current_user") { $0.text(0) } == "guarded")
+            }
+            let errors = [wrong, missing].map { address in
+                #expect(throws: PostgreSQLError.self) { try PostgreSQLConnection(to: address, limits) }
+            }
+            #expect(errors.map { $0?.state } == ["28P01", "28P01"])
+            #expect(errors.allSatisfy { $0?.message.contains("s3cr3t") == false && $0?.message.contains("other") == false })
+        }
+        withExtendedLifetime(folder) {}
     }
 
     @Test func `A statement without an answer breaks the connection`() async throws {
