@@ -56,9 +56,9 @@ import Testing
         let server = try await PostgreSQLServer.own()
         try await server.withSchema { address in
             var limits = PostgreSQLLimits()
-            (limits.readers, limits.answer, limits.statement) = (2, 2_000, 60_000)
+            (limits.readers, limits.answer, limits.statement) = (2, 5_000, 60_000)
             let storage = try await PostgreSQLStorage.open(address, seal: .test, limits)
-            for _ in 0..<3 {
+            for _ in 0..<2 {
                 let errors = await outcomes(
                     (0..<3).map { number in
                         {

@@ -107,7 +107,7 @@ import Testing
 
     @Test func `A COMMIT without an answer is unknown, and its process has ended before the next change`() async throws {
         var limits = PostgreSQLLimits()
-        limits.answer = 3_000
+        limits.answer = 5_000
         limits.statement = 60_000
         try await PostgreSQLBench.run(limits) { bench in
             try await bench.execute(

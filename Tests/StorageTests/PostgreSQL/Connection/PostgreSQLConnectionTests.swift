@@ -145,7 +145,7 @@ import Testing
 
     @Test func `A statement without an answer breaks the connection`() async throws {
         var limits = PostgreSQLLimits()
-        (limits.answer, limits.statement) = (3_000, 60_000)
+        (limits.answer, limits.statement) = (5_000, 60_000)
         try await withConnection(limits) { connection in
             let error = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(60)") }
             #expect(error?.isDeadline == true && error?.endsConnection == true && error?.isUnknown == false)
