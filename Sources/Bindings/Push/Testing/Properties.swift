@@ -18,7 +18,7 @@ enum PropertyBindings {
                 "options", .table,
                 "cases (100): the number of generated cases; shrinks (500): the most runs for a smaller case; examples: cases to run first"),
         ]),
-        errors: ["args.too_deep", "args.unknown_key", "test.discarded", "test.not_a_spec", "test.order"],
+        errors: ["args.too_deep", "test.discarded", "test.not_a_spec", "test.order"],
         example: """
             push.test.property("an expression and its negation differ", {
               expression = push.gen.expression(), tags = push.gen.tags(),
