@@ -15,7 +15,7 @@ final class PostgreSQLDatabase: Sendable {
     init(opening address: PostgreSQLAddress, seal: SecretSeal, _ limits: PostgreSQLLimits) async throws(PushError) {
         name = address.description
         self.seal = seal
-        let writer = PostgreSQLSlot(address, limits, name: "writer")
+        let writer = PostgreSQLSlot(address, limits)
         queue = PostgreSQLChangeQueue(writer)
         readers = PostgreSQLReaders(address, limits)
         let result: Result<Void, any Error> = await withCheckedContinuation { continuation in

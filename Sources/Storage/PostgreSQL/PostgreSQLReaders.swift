@@ -19,7 +19,7 @@ final class PostgreSQLReaders: Sendable {
     private let state: Mutex<State>
 
     init(_ address: PostgreSQLAddress, _ limits: PostgreSQLLimits) {
-        slots = (0..<limits.readers).map { PostgreSQLSlot(address, limits, name: "reader \($0)") }
+        slots = (0..<limits.readers).map { _ in PostgreSQLSlot(address, limits) }
         maximumWaiting = limits.waiting
         state = Mutex(State(idle: slots))
     }

@@ -1,24 +1,22 @@
-import Dispatch
 import PushModel
 
 /// A connection with the thread that uses it. Connects when it is used and again after the connection was lost.
-// @unchecked: the connection is used only on the queue, which runs one piece of work at a time.
+// @unchecked: only the thread uses the connection.
 final class PostgreSQLSlot: @unchecked Sendable {
     private let address: PostgreSQLAddress
     private let limits: PostgreSQLLimits
-    private let queue: DispatchQueue
+    private let thread = DatabaseThreads(count: 1)
     private var connection: PostgreSQLConnection?
     /// The processes of the server behind connections that were given up. They may still hold locks and store their changes.
     private var abandoned: [PostgreSQLConnection.Backend] = []
 
-    init(_ address: PostgreSQLAddress, _ limits: PostgreSQLLimits, name: String) {
+    init(_ address: PostgreSQLAddress, _ limits: PostgreSQLLimits) {
         self.address = address
         self.limits = limits
-        queue = DispatchQueue(label: "PostgreSQL \(name)")
     }
 
     /// Runs work on the thread of the connection, after earlier work.
-    func run(_ work: @escaping @Sendable (PostgreSQLSlot) -> Void) { queue.async { work(self) } }
+    func run(_ work: @escaping @Sendable (PostgreSQLSlot) -> Void) { thread.perform { work(self) } }
 
     /// Calls `body` with an open connection. Only within `run`.
     func withConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {

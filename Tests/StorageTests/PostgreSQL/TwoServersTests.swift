@@ -14,7 +14,7 @@ import Testing
         try await PostgreSQLBench.run { bench in
             let (old, new) = (try account("ann", cost: 16), try account("ann", cost: 32))
             #expect(try await bench.storage.accounts.insert(old))
-            let other = PostgreSQLSlot(bench.address, PostgreSQLLimits(), name: "other")
+            let other = PostgreSQLSlot(bench.address, PostgreSQLLimits())
             try await other.perform { connection throws in
                 connection.begin(.change)
                 #expect(try connection.first("SELECT cost FROM account") { $0.integer(0) } == 16)
